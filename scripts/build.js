@@ -1,0 +1,59 @@
+// Builds the bundles in dist/ with ncc; with --check, says instead whether dist/ is what src/ builds.
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("..", import.meta.url));
+const bundles = { cli: "src/cli/index.ts" };
+
+const check = process.argv.includes("--check");
+const scratch = await mkdtemp(join(tmpdir(), "fencepost-build-"));
+try {
+  await Promise.all(Object.entries(bundles).map(([name, entry]) => bundle(name, entry)));
+  if (check) await compare();
+  else await publish();
+} finally {
+  await rm(scratch, { recursive: true, force: true });
+}
+
+async function bundle(name, entry) {
+  const out = join(scratch, name);
+  const ncc = join(root, "node_modules/@vercel/ncc/dist/ncc/cli.js");
+  const args = [ncc, "build", entry, "--out", out, "--minify", "--no-cache", "--target", "es2022"];
+  await run(process.execPath, args, { cwd: root, maxBuffer: 1 << 26 });
+  for (const file of await files(out))
+    if (file !== "index.js" && file !== "package.json") await rm(join(out, file));
+  await writeFile(join(out, "package.json"), '{ "type": "module" }\n');
+}
+
+async function publish() {
+  await rm(join(root, "dist"), { recursive: true, force: true });
+  await cp(scratch, join(root, "dist"), { recursive: true });
+  for (const file of await files(join(root, "dist")))
+    console.log(`${String((await readFile(join(root, "dist", file))).length).padStart(9)}  dist/${file}`);
+}
+
+async function compare() {
+  const names = new Set([...(await files(scratch)), ...(await files(join(root, "dist")))]);
+  const stale = [];
+  for (const name of names) {
+    const [built, kept] = await Promise.all([scratch, join(root, "dist")].map((d) => content(join(d, name))));
+    if (built !== kept) stale.push(name);
+  }
+  if (stale.length === 0) return console.log("dist/ is what src/ builds");
+  console.error(`dist/ is not what src/ builds: ${stale.join(", ")}. Run "npm run build" and commit dist/.`);
+  process.exitCode = 1;
+}
+
+async function files(folder) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.filter((e) => e.isFile()).map((e) => relative(folder, join(e.parentPath, e.name)));
+}
+
+async function content(path) {
+  return readFile(path, "latin1").catch(() => null);
+}
