@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+// The command line: names the commands, and turns what they end with into exit codes.
+import { Command, CommanderError } from "commander";
+import { systemClock } from "../clock.js";
+import { demoCommand } from "./demo.js";
+import { explain } from "./exit.js";
+import { heartbeatProcess } from "./heartbeat.js";
+import { logCommand } from "./log.js";
+import { pushCommand } from "./push.js";
+import { runCommand } from "./run.js";
+import { onOut, voice } from "./speak.js";
+import { statusCommand } from "./status.js";
+import { unlockCommand } from "./unlock.js";
+
+const finish = (code: number) => {
+  process.exitCode = code;
+};
+
+const program = new Command("fencepost")
+  .description("Leases, fencing tokens and a fenced git push for workflows that run unattended.")
+  .configureHelp({ styleTitle: (text) => onOut.bold(text) })
+  .addHelpText("after", "\nTry it here and now, with nothing but git: fencepost demo");
+
+for (const make of [runCommand, pushCommand, statusCommand, logCommand, unlockCommand, demoCommand])
+  program.addCommand(make(finish));
+program.addCommand(new Command("heartbeat").action(heartbeatProcess), { hidden: true });
+for (const command of [program, ...program.commands])
+  command
+    .exitOverride()
+    .showHelpAfterError("See --help.")
+    .configureOutput({ outputError: () => {} });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError && error.exitCode === 0) finish(0);
+  else {
+    const { code, outcome, message } = explain(error);
+    finish(code);
+    voice(systemClock).bad(message.replace(/^error: /, ""));
+    if (process.argv.includes("--json"))
+      process.stdout.write(`${JSON.stringify({ outcome, why: message })}\n`);
+  }
+}
