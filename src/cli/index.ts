@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command line: names the commands, and turns what they end with into exit codes.
 import { Command, CommanderError } from "commander";
+import manifest from "../../package.json" with { type: "json" };
 import { systemClock } from "../clock.js";
 import { demoCommand } from "./demo.js";
 import { explain } from "./exit.js";
@@ -19,6 +20,7 @@ const finish = (code: number) => {
 const program = new Command("fencepost")
   .description("Leases, fencing tokens and a fenced git push for workflows that run unattended.")
   .configureHelp({ styleTitle: (text) => onOut.bold(text) })
+  .version(manifest.version)
   .addHelpText("after", "\nTry it here and now, with nothing but git: fencepost demo");
 
 for (const make of [runCommand, pushCommand, statusCommand, logCommand, unlockCommand, demoCommand])

@@ -54,6 +54,19 @@ describe("the user's clone is byte for byte what it was, and the push goes throu
     ["--filter=tree:0", () => box.clone("a", "--filter=tree:0", `file://${box.origin}`)],
     ["a folder with spaces and non-ASCII letters", () => box.clone('mon dépôt 日本 "x"')],
     [
+      "an ssh remote that only the clone's own core.sshCommand can reach",
+      () => {
+        const ssh = join(box.folder, "ssh");
+        // The last argument is the command for the other machine, which here is this one.
+        writeFileSync(ssh, '#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n');
+        chmodSync(ssh, 0o755);
+        const clone = box.clone("a");
+        box.git(clone, "remote", "set-url", "origin", `ssh://git@server.invalid${box.origin}`);
+        box.git(clone, "config", "core.sshCommand", ssh);
+        return clone;
+      },
+    ],
+    [
       "a worktree",
       () => {
         const path = join(box.folder, "tree");
