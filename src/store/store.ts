@@ -38,6 +38,11 @@ export interface Store {
   history(name: RecordName, limit: number, options?: CallOptions): Promise<Versioned[]>;
   /** All changes or none. */
   swap(changes: readonly Change[], options?: CallOptions): Promise<SwapResult>;
+  /**
+   * Whether the record is still at this write, asked in a way that costs nothing while it is. For waiting only: the
+   * answer may lag. A store without such a way leaves it out.
+   */
+  unchanged?(seen: Pick<Versioned, "name" | "oid">, options?: CallOptions): Promise<boolean>;
   /** Frees what the store holds on this machine. */
   close(): Promise<void>;
 }
