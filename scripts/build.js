@@ -8,22 +8,36 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
-const bundles = { cli: "src/cli/index.ts" };
+const bundles = {
+  cli: "src/cli/index.ts",
+  main: "src/action/main.ts",
+  post: "src/action/post.ts",
+  push: "src/action/push-main.ts",
+  release: "src/action/release-main.ts",
+  heartbeat: "src/action/heartbeat-main.ts",
+};
 
 const check = process.argv.includes("--check");
 const scratch = await mkdtemp(join(tmpdir(), "fencepost-build-"));
+// A fixed name, since a bundler's module ids can hang on paths.
+const compiled = join(root, "node_modules", ".fencepost-build");
 try {
+  // Compiled once for all bundles, inside the project, where the dependencies are found.
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  await run(process.execPath, [tsc, "--project", "tsconfig.build.json", "--outDir", compiled], { cwd: root });
   await Promise.all(Object.entries(bundles).map(([name, entry]) => bundle(name, entry)));
   if (check) await compare();
   else await publish();
 } finally {
   await rm(scratch, { recursive: true, force: true });
+  await rm(compiled, { recursive: true, force: true });
 }
 
 async function bundle(name, entry) {
   const out = join(scratch, name);
   const ncc = join(root, "node_modules/@vercel/ncc/dist/ncc/cli.js");
-  const args = [ncc, "build", entry, "--out", out, "--minify", "--no-cache", "--target", "es2022"];
+  const source = join(compiled, entry.replace(/\.ts$/, ".js"));
+  const args = [ncc, "build", source, "--out", out, "--minify", "--no-cache", "--target", "es2022"];
   await run(process.execPath, args, { cwd: root, maxBuffer: 1 << 26 });
   for (const file of await files(out))
     if (file !== "index.js" && file !== "package.json") await rm(join(out, file));

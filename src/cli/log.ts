@@ -1,8 +1,8 @@
 // `fencepost log`: the audit trail of a lease, newest first.
 import type { Command as Commander } from "commander";
+import { leaseJson } from "../lease/describe.js";
 import { leaseRecordName, readLease } from "../protocol/lease.js";
 import { leaseName } from "../protocol/names.js";
-import { leaseJson } from "./describe.js";
 import { ConfigurationError, exit } from "./exit.js";
 import { json, placed, wholeNumber } from "./options.js";
 import { findPlace, type PlaceOptions } from "./place.js";

@@ -1,14 +1,12 @@
 // The fenced push for commands: what to push, and what came of it in words.
-import { constants, tmpdir } from "node:os";
-import spawn from "cross-spawn";
+import { tmpdir } from "node:os";
 import type { OnMoved } from "../gate/moved.js";
 import { type FurtherRef, fencedPush, type PushRequest, type PushResult } from "../gate/push.js";
-import { describeRescue } from "../gate/rescue.js";
+import { describePush } from "../gate/report.js";
 import type { Clone } from "../git/clone.js";
 import { git } from "../git/program.js";
 import type { Ownership } from "../protocol/lease.js";
 import { fullRef } from "../protocol/names.js";
-import { describeHolding } from "./describe.js";
 import { ConfigurationError, exit, UsageError } from "./exit.js";
 import type { PushOptions } from "./options.js";
 import type { Place } from "./place.js";
@@ -84,38 +82,6 @@ export async function resolveRefs(folder: string, named: readonly NamedRef[]): P
   return found;
 }
 
-/** Runs the user's command in a checkout of the new tip, for `--on-moved regenerate`. */
-export function regenerating(
-  how: PushOptions["onMoved"],
-  command: readonly string[],
-  env: NodeJS.ProcessEnv,
-  aside: boolean,
-): OnMoved {
-  if (how !== "regenerate") return { how };
-  const [program = "", ...args] = command;
-  return {
-    how,
-    command: (folder, config) =>
-      new Promise((resolve) => {
-        const start = Number(env.GIT_CONFIG_COUNT ?? 0);
-        const identity = Object.fromEntries(
-          config.flatMap(([key, value], i) => [
-            [`GIT_CONFIG_KEY_${start + i}`, key],
-            [`GIT_CONFIG_VALUE_${start + i}`, value],
-          ]),
-        );
-        const count = config.length > 0 ? { GIT_CONFIG_COUNT: String(start + config.length) } : {};
-        const child = spawn(program, args, {
-          cwd: folder,
-          env: { ...env, ...identity, ...count, FENCEPOST_REGENERATE: "1" },
-          stdio: ["ignore", aside ? 2 : "inherit", "inherit"],
-        });
-        child.on("error", () => resolve(127));
-        child.on("exit", (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
-      }),
-  };
-}
-
 export function requestOf(place: Place, publication: Publication, voice: Voice): PushRequest {
   const { clock, chance } = place.ports;
   return {
@@ -142,47 +108,26 @@ export function report(
   publication: Publication,
   place: Place,
 ): { code: number; text: string } {
-  const branch = publication.branch.replace(/^refs\/heads\//, "");
-  const where = `${branch} of ${place.remote.label}`;
+  const now = place.ports.clock.read().wall;
+  const text = describePush(result, { ...publication, where: place.remote.label, now });
+  return { code: codeOf(result), text };
+}
+
+function codeOf(result: PushResult): number {
   switch (result.outcome) {
-    case "pushed": {
-      const how = result.replayed ? " (made on the tip that the branch had moved to)" : "";
-      return {
-        code: exit.ok,
-        text: `pushed ${result.commit} to ${where}${how}, under token ${publication.owner.token}.`,
-      };
-    }
+    case "pushed":
     case "unchanged":
-      return {
-        code: exit.ok,
-        text: `unchanged: ${where} is at ${result.commit.slice(0, 10)} already, so nothing was pushed.`,
-      };
+      return exit.ok;
     case "moved":
-      return {
-        code: exit.moved,
-        text: `moved: ${where} was not changed, because ${result.why}. ${describeRescue(result.rescue)} Merge them by hand, or run again on the new tip.`,
-      };
-    case "superseded": {
-      const by = result.by
-        ? `The lease is now: ${describeHolding(result.by, place.ports.clock.read().wall)}.`
-        : "Its record is gone.";
-      return {
-        code: exit.superseded,
-        text: `superseded: the push was refused and ${branch} is untouched, because token ${publication.owner.token} of ${JSON.stringify(publication.lease)} no longer holds the lease. ${by} ${describeRescue(result.rescue)}`,
-      };
-    }
+      return exit.moved;
+    case "superseded":
+      return exit.superseded;
     case "refused":
-      return {
-        code: result.refusal.kind === "missing" ? exit.configuration : exit.refused,
-        text: `refused: ${where} did not take the push: ${result.refusal.words}. ${result.refusal.advice} ${describeRescue(result.rescue)}`,
-      };
+      return result.refusal.kind === "missing" ? exit.configuration : exit.refused;
     case "broken":
-      return { code: exit.configuration, text: `not pushed: ${result.why} ${describeRescue(result.rescue)}` };
+      return exit.configuration;
     case "unavailable":
-      return {
-        code: exit.unavailable,
-        text: `unavailable: whether the push to ${where} arrived could not be settled: ${result.why}. ${describeRescue(result.rescue)} Look at the branch before you push again.`,
-      };
+      return exit.unavailable;
   }
 }
 

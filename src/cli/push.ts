@@ -1,6 +1,7 @@
 // `fencepost push`: a fenced push under a lease that is held already, for instance from inside `fencepost run`.
 import type { Command as Commander } from "commander";
 import { systemClock } from "../clock.js";
+import { regenerating } from "../gate/regenerate.js";
 import { readOne } from "../lease/lease.js";
 import { checkWitness, type Ownership } from "../protocol/lease.js";
 import { branchRef, leaseName } from "../protocol/names.js";
@@ -13,7 +14,6 @@ import {
   type Publication,
   publish,
   pushJson,
-  regenerating,
   report,
   requireClone,
   resolveRefs,

@@ -3,19 +3,20 @@ import { constants } from "node:os";
 import type { Command as Commander } from "commander";
 import { type Clock, systemClock } from "../clock.js";
 import { keepCommits, type PushResult } from "../gate/push.js";
+import { regenerating } from "../gate/regenerate.js";
 import { describeRescue, type Rescue } from "../gate/rescue.js";
 import { privateRepository, remoteTips } from "../git/private.js";
+import { describeHolding } from "../lease/describe.js";
 import type { LostBeat } from "../lease/heartbeat.js";
+import { claimOf } from "../lease/identity.js";
 import { type Acquired, type AcquireResult, acquireLease, succeedLease } from "../lease/lease.js";
 import { describeClaim } from "../protocol/claim.js";
 import { formatDuration } from "../protocol/duration.js";
 import { defaultSkew, type Holding } from "../protocol/lease.js";
 import { branchRef, leaseName } from "../protocol/names.js";
 import { type Command, startCommand } from "./command.js";
-import { describeHolding } from "./describe.js";
 import { ConfigurationError, exit, explain, UsageError } from "./exit.js";
 import { type Pulse, startPulse } from "./heartbeat.js";
-import { claimOf } from "./identity.js";
 import { Interrupt } from "./interrupt.js";
 import { json, type PushOptions, parseSkew, parseTtl, parseWait, placed, pushing } from "./options.js";
 import { findPlace, type Place, type PlaceOptions } from "./place.js";
@@ -25,7 +26,6 @@ import {
   type Publication,
   publish,
   pushJson,
-  regenerating,
   report,
   requestOf,
   requireClone,

@@ -1,10 +1,11 @@
 // `fencepost status`: who holds which lease, since when, until when.
 import type { Command as Commander } from "commander";
 import { systemClock } from "../clock.js";
+import { describeHolding, leaseJson, leaseState } from "../lease/describe.js";
+import { describeClaim } from "../protocol/claim.js";
 import { leaseRecordName, readLease, type SeenLease } from "../protocol/lease.js";
 import { leaseName } from "../protocol/names.js";
 import { RecordInvalid, type Versioned } from "../protocol/record.js";
-import { describeHolding, leaseJson, leaseState } from "./describe.js";
 import { exit } from "./exit.js";
 import { json, placed } from "./options.js";
 import { findPlace, type PlaceOptions } from "./place.js";
@@ -75,7 +76,7 @@ function line(seen: SeenLease, now: number): string {
   const { record } = seen;
   const rest =
     state === "released"
-      ? `token ${record.token}, last held ${record.unlock ? `until ${record.unlock.by} unlocked it: ${record.unlock.reason}` : `by ${describeHolding(seen, now).split(", ")[0]}`}`
+      ? `token ${record.token}, last held ${record.unlock ? `until ${record.unlock.by} unlocked it: ${record.unlock.reason}` : `by ${describeClaim(record.holder)}`}`
       : describeHolding(seen, now);
   return `${onOut.bold(record.name)}  ${colour(state)}  ${rest}`;
 }

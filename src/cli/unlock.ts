@@ -2,10 +2,10 @@
 import { userInfo } from "node:os";
 import type { Command as Commander } from "commander";
 import { systemClock } from "../clock.js";
+import { describeHolding } from "../lease/describe.js";
 import { unlockLease } from "../lease/lease.js";
 import { oneLine } from "../protocol/claim.js";
 import { leaseName } from "../protocol/names.js";
-import { describeHolding } from "./describe.js";
 import { ConfigurationError, exit, UsageError } from "./exit.js";
 import { json, placed, wholeNumber } from "./options.js";
 import { findPlace, type Place, type PlaceOptions } from "./place.js";

@@ -42,6 +42,12 @@ export async function findRemote(given: string, clone: Clone | null, folder: str
   );
 }
 
+/** A remote by its URL, reached by what a clone knows and by further settings, which come last and so win. */
+export function remoteAt(url: string, clone: Clone | null, further: readonly ConfigEntry[]): Remote {
+  const remote = describe(url, [], clone, clone?.top ?? "");
+  return { ...remote, config: [...remote.config, ...further] };
+}
+
 function describe(url: string, settings: ConfigEntry[], clone: Clone | null, top: string): Remote {
   const passed = settings.filter(([key]) => /^(proxy|proxyauthmethod|uploadpack|receivepack|vcs)$/.test(key));
   const pushUrl = settings.findLast(([key]) => key === "pushurl")?.[1];

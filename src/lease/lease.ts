@@ -3,6 +3,7 @@ import type { Chance } from "../chance.js";
 import type { Clock } from "../clock.js";
 import type { Claim } from "../protocol/claim.js";
 import {
+  type AcquireRequest,
   acquire,
   checkWitness,
   type GrantReason,
@@ -16,7 +17,8 @@ import {
   succeed,
   unlock,
 } from "../protocol/lease.js";
-import type { Instant } from "../protocol/record.js";
+import type { RecordName } from "../protocol/names.js";
+import type { Instant, Versioned } from "../protocol/record.js";
 import { type CallOptions, type Store, StoreRefused, StoreUnavailable } from "../store/store.js";
 
 export interface Ports {
@@ -31,6 +33,8 @@ export interface Held {
   expiresAt: Instant;
   /** The store's time of the read. */
   now: Instant;
+  /** The further records that were asked for. */
+  also: readonly (Versioned | null)[];
 }
 
 export interface AcquireOptions {
@@ -43,11 +47,26 @@ export interface AcquireOptions {
   /** How long to wait for a lease that is held, in milliseconds. 0: do not wait. */
   wait: number;
   signal?: AbortSignal | undefined;
+  /** Whether the run that a claim belongs to is known to have finished. Asked before a refusal counts. */
+  finished?: (holder: Claim) => Promise<boolean>;
+  /** Further records to read along with the lease; a skip hands them out. */
+  also?: readonly RecordName[];
   /** Told at the first refusal, and then every time something changed or half a minute passed. */
   onHeld?: (held: Held, waitedFor: number) => void;
 }
 
-export type Acquired = { outcome: "acquired"; holding: Holding; reason: GrantReason; sentAt: Reading };
+export type Acquired = {
+  outcome: "acquired";
+  holding: Holding;
+  reason: GrantReason;
+  /** The lease that was replaced. */
+  before: SeenLease | null;
+  sentAt: Reading;
+  /** The store's time of the read that preceded. */
+  now: Instant;
+  /** The further records that were asked for. */
+  also: readonly (Versioned | null)[];
+};
 export type AcquireResult = Acquired | ({ outcome: "skipped_overlap"; waitedFor: number } & Held);
 
 /** Lost swaps in a row before the store counts as unavailable: each one means that somebody else got on. */
@@ -63,11 +82,12 @@ export async function acquireLease(ports: Ports, options: AcquireOptions): Promi
   let lastTold = Number.NEGATIVE_INFINITY;
   for (let conflicts = 0; conflicts < mostConflicts; ) {
     const sentAt = clock.read();
-    const { now, records } = await store.read([leaseRecordName(options.lease)], options);
+    const names = [leaseRecordName(options.lease), ...(options.also ?? [])];
+    const { now, records } = await store.read(names, options);
     const seen = readLease(records[0] ?? null);
     const readAt = clock.read().monotonic;
     if (seen && seen.oid !== watched?.oid) watched = { oid: seen.oid, since: readAt };
-    const decision = acquire(seen, {
+    const ask: AcquireRequest = {
       ...options,
       now,
       skew: store.stamps ? 0 : options.skew,
@@ -75,22 +95,26 @@ export async function acquireLease(ports: Ports, options: AcquireOptions): Promi
       witness,
       keepChain,
       nonce: ports.chance.nonce(),
-    });
+    };
     witness = Math.max(witness, seen?.record.token ?? 0);
+    let decision = acquire(seen, ask);
+    if (decision.outcome === "refuse" && (await options.finished?.(decision.holding.record.holder)))
+      decision = acquire(seen, { ...ask, holderFinished: true });
     if (decision.outcome === "grant") {
-      const holding = await write(store, decision.write, options).catch((error) => {
+      const { write: wanted, reason } = decision;
+      const holding = await write(store, wanted, options).catch((error) => {
         // A server may take fast-forwards only; then the history stays long.
-        if (!(error instanceof StoreRefused) || !decision.write.root || decision.write.expected === null)
-          throw error;
+        if (!(error instanceof StoreRefused) || !wanted.root || wanted.expected === null) throw error;
         keepChain = true;
         return null;
       });
-      if (holding) return { outcome: "acquired", holding, reason: decision.reason, sentAt };
+      if (holding)
+        return { outcome: "acquired", holding, reason, before: seen, sentAt, now, also: records.slice(1) };
       conflicts++;
       await clock.sleep(jitter(ports.chance, Math.min(20 * 2 ** conflicts, 1000)), options.signal);
       continue;
     }
-    const held: Held = { seen: decision.holding, expiresAt: decision.expiresAt, now };
+    const held: Held = { seen: decision.holding, expiresAt: decision.expiresAt, now, also: records.slice(1) };
     const waitedFor = readAt - start;
     if (waitedFor >= options.wait) return { outcome: "skipped_overlap", waitedFor, ...held };
     if (watched?.since === readAt || readAt - lastTold >= 30_000) {
@@ -98,12 +122,42 @@ export async function acquireLease(ports: Ports, options: AcquireOptions): Promi
       options.onHeld?.(held, waitedFor);
     }
     conflicts = 0;
-    const poll = jitter(ports.chance, Math.min(Math.max(seen?.record.ttl ?? 0, 5000) / 20, 10_000));
-    await clock.sleep(Math.min(poll, options.wait - waitedFor), options.signal);
+    await change(ports, options, held, readAt, start + options.wait);
   }
   throw new StoreUnavailable(
     `The lease ${JSON.stringify(options.lease)} changed ${mostConflicts} times while it was being acquired. Try again later.`,
   );
+}
+
+/** How often a waiting challenger asks whether the holder's run has finished, in milliseconds. */
+const livenessEvery = 30_000;
+
+/**
+ * Waits until reading again is worth it: something changed, the lease has expired, the holder's run has finished, or
+ * the time is up. A store that can say "unchanged" at no cost is not read in between.
+ */
+async function change(
+  ports: Ports,
+  options: AcquireOptions,
+  held: Held,
+  readAt: number,
+  end: number,
+): Promise<void> {
+  const { store, clock } = ports;
+  const { seen } = held;
+  const poll = Math.min(Math.max(seen.record.ttl, 5000) / 20, 5000);
+  const expiry = readAt + (held.expiresAt - held.now) + (store.stamps ? 0 : options.skew);
+  const watch = { name: leaseRecordName(options.lease), oid: seen.oid };
+  for (let asked = readAt; ; ) {
+    const now = clock.read().monotonic;
+    await clock.sleep(Math.max(Math.min(jitter(ports.chance, poll), end - now), 1), options.signal);
+    const then = clock.read().monotonic;
+    if (store.unchanged === undefined || then >= expiry || then >= end) return;
+    if (!(await store.unchanged(watch, options))) return;
+    if (options.finished === undefined || then - asked < livenessEvery) continue;
+    asked = then;
+    if (await options.finished(seen.record.holder)) return;
+  }
 }
 
 export type SuccessorResult =
@@ -146,8 +200,9 @@ export async function unlockLease(
   ask: { lease: string; token: number; by: string; reason: string },
 ): Promise<UnlockResult> {
   for (let conflicts = 0; conflicts < mostConflicts; conflicts++) {
-    const seen = await readOne(ports.store, ask.lease);
-    const decision = unlock(seen, { ...ask, nonce: ports.chance.nonce() });
+    const { now, records } = await ports.store.read([leaseRecordName(ask.lease)]);
+    const seen = readLease(records[0] ?? null);
+    const decision = unlock(seen, { ...ask, now, nonce: ports.chance.nonce() });
     if (decision.outcome !== "unlock") return decision;
     const written = await write(ports.store, decision.write, {});
     if (written) return { outcome: "unlocked", token: written.token, was: seen as SeenLease };

@@ -12,6 +12,7 @@ import {
   type Oid,
   type Versioned,
 } from "./record.js";
+import { addHolder, addToDay, leaseDaysSchema, type Recent, recentSchema } from "./tally.js";
 
 const leaseSchema = v.looseObject({
   ...envelope,
@@ -28,6 +29,8 @@ const leaseSchema = v.looseObject({
   /** Ref by ref, the commits that the holder's last push put there. */
   published: v.optional(v.record(v.string(), v.string())),
   unlock: v.optional(v.looseObject({ by: v.string(), reason: v.string() })),
+  days: v.optional(leaseDaysSchema),
+  recent: v.optional(recentSchema),
 });
 
 export type LeaseRecord = v.InferOutput<typeof leaseSchema>;
@@ -168,8 +171,23 @@ export function acquire(seen: SeenLease | null, ask: AcquireRequest): AcquireDec
     previous: seen?.oid ?? null,
     depth: root ? 1 : (seen?.record.depth ?? 0) + 1,
     nonce: ask.nonce,
+    days: addToDay(seen?.record.days, ask.now, "acquired", ...takeover(reason)),
+    recent:
+      seen && seen.record.event !== "unlocked" ? ended(seen, ask.now, reason) : (seen?.record.recent ?? []),
   };
   return { outcome: "grant", reason: reason ?? "new", write: { record, expected: seen?.oid ?? null, root } };
+}
+
+/** The reason as a count, where somebody else's time was cut short. */
+function takeover(reason: GrantReason | null): ("expired" | "finished" | "retried")[] {
+  return reason === "expired" || reason === "finished" || reason === "retried" ? [reason] : [];
+}
+
+/** The holders so far, with the one whose record this is. */
+function ended(seen: SeenLease, now: Instant, reason: GrantReason | "unlocked" | null): Recent {
+  const { token, holder: claim, since, recent } = seen.record;
+  const end = reason === null || reason === "new" ? "released" : reason;
+  return addHolder(recent, { token, claim, since, until: end === "released" ? seen.writtenAt : now, end });
 }
 
 function freeBecause(seen: SeenLease | null, ask: AcquireRequest): GrantReason | null {
@@ -226,7 +244,9 @@ export function succeed(seen: SeenLease | null, holding: Ownership, next: Succes
     previous: seen.oid,
     depth: seen.record.depth + 1,
     nonce: next.nonce,
-    ...(next.event === "pushed" ? { published: next.published } : {}),
+    ...(next.event === "pushed"
+      ? { published: next.published, days: addToDay(kept.days, seen.writtenAt, "pushed") }
+      : {}),
   };
   return { record, expected: seen.oid, root: false };
 }
@@ -237,6 +257,8 @@ export interface UnlockRequest {
   token: number;
   by: string;
   reason: string;
+  /** The store's time of the read. */
+  now: Instant;
   nonce: string;
 }
 
@@ -258,6 +280,8 @@ export function unlock(seen: SeenLease | null, ask: UnlockRequest): UnlockDecisi
     state: "released",
     event: "unlocked",
     unlock: { by: ask.by, reason: ask.reason },
+    days: addToDay(kept.days, ask.now, "unlocked"),
+    recent: ended(seen, ask.now, "unlocked"),
     previous: seen.oid,
     depth: seen.record.depth + 1,
     nonce: ask.nonce,

@@ -103,7 +103,14 @@ function pushed(seen: SeenLease): SeenLease {
 
 function unlocked(seen: SeenLease): SeenLease {
   const { token } = seen.record;
-  const decision = unlock(seen, { lease: "blog-main", token, by: "mona", reason: "stuck", nonce: fresh() });
+  const decision = unlock(seen, {
+    lease: "blog-main",
+    token,
+    by: "mona",
+    reason: "stuck",
+    now: writtenAt + 5,
+    nonce: fresh(),
+  });
   if (decision.outcome !== "unlock") throw new Error(decision.outcome);
   return stored(decision.write);
 }
@@ -130,6 +137,8 @@ describe("a lease is free to take", () => {
           previous: null,
           depth: 1,
           nonce: "nonce-of-mine",
+          days: { "2026-01-02": { acquired: 1 } },
+          recent: [],
         },
       },
     });
@@ -389,6 +398,7 @@ describe("an unlock", () => {
     lease: "blog-main",
     token: 1,
     by: "mona",
+    now: writtenAt + 5,
     reason: "its runner burned down",
     nonce: "nonce-of-mine",
   };
@@ -409,6 +419,8 @@ describe("an unlock", () => {
           previous: seen.oid,
           depth: 2,
           nonce: "nonce-of-mine",
+          days: { "2026-01-02": { acquired: 1, unlocked: 1 } },
+          recent: [expect.objectContaining({ token: 1, end: "unlocked" })],
         },
       },
     });
@@ -452,7 +464,14 @@ describe("a lease's record", () => {
     fc.assert(
       fc.property(text, text, text, (by, reason, job) => {
         const seen = held({ holder: { ...holder, job: job.slice(0, 300).toWellFormed() } });
-        const decision = unlock(seen, { lease: "blog-main", token: 1, by, reason, nonce: fresh() });
+        const decision = unlock(seen, {
+          lease: "blog-main",
+          token: 1,
+          by,
+          reason,
+          now: writtenAt + 5,
+          nonce: fresh(),
+        });
         if (decision.outcome !== "unlock") throw new Error(decision.outcome);
         expect(stored(decision.write).record).toEqual(decision.write.record);
         expect(leaseMessage(decision.write.record).split("\n\n")[0]).not.toMatch(/[\p{Cc}\u2028\u2029]/u);

@@ -326,7 +326,14 @@ class Model {
     if (seen.record.state === "released") return [];
     const nonce = this.#nonce(state);
     const tip = this.commits.once(`unlock ${nonce} ${seen.oid}`, () => {
-      const decision = unlock(seen, { lease: "blog-main", token, by: "mona", reason: "stuck", nonce });
+      const decision = unlock(seen, {
+        lease: "blog-main",
+        token,
+        by: "mona",
+        reason: "stuck",
+        now: 0,
+        nonce,
+      });
       return decision.outcome === "unlock" ? decision.write : null;
     });
     return [{ label: `a person unlocks #${token}`, state: { ...made(state), tip, owner: null } }];

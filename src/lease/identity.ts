@@ -3,9 +3,9 @@ import { hostname } from "node:os";
 import type { Chance } from "../chance.js";
 import type { Claim } from "../protocol/claim.js";
 
-export function claimOf(env: NodeJS.ProcessEnv, chance: Chance): Claim {
+export function claimOf(env: NodeJS.ProcessEnv, chance: Chance, leg = ""): Claim {
   const id = chance.nonce();
-  const { GITHUB_ACTIONS, GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT, GITHUB_SERVER_URL } = env;
+  const { GITHUB_ACTIONS, GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT } = env;
   if (GITHUB_ACTIONS !== "true" || !GITHUB_REPOSITORY || !GITHUB_RUN_ID)
     return { id, host: cut(hostname()), pid: process.pid };
   const attempt = Number(GITHUB_RUN_ATTEMPT ?? 1);
@@ -16,10 +16,15 @@ export function claimOf(env: NodeJS.ProcessEnv, chance: Chance): Claim {
     runAttempt: Number.isInteger(attempt) && attempt > 0 ? attempt : 1,
     ...(env.GITHUB_WORKFLOW ? { workflow: cut(env.GITHUB_WORKFLOW) } : {}),
     ...(env.GITHUB_JOB ? { job: cut(env.GITHUB_JOB) } : {}),
-    ...link(
-      `${GITHUB_SERVER_URL ?? "https://github.com"}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}/attempts/${attempt}`,
-    ),
+    ...(leg === "" ? {} : { leg: cut(leg) }),
+    ...link(runUrl(env)),
   };
+}
+
+/** Where a person can watch this run attempt. */
+export function runUrl(env: NodeJS.ProcessEnv): string {
+  const server = env.GITHUB_SERVER_URL || "https://github.com";
+  return `${server}/${env.GITHUB_REPOSITORY}/actions/runs/${env.GITHUB_RUN_ID}/attempts/${env.GITHUB_RUN_ATTEMPT || 1}`;
 }
 
 /** What a record takes at the most. */

@@ -14,6 +14,8 @@ export function leaseState(seen: SeenLease, now: Instant): LeaseState {
 /** `octo/blog run 12.1 (write), token 42, since 07:00:02 UTC (3m ago), expires in 12m (07:15:02 UTC), https://…` */
 export function describeHolding(seen: SeenLease, now: Instant): string {
   const { record } = seen;
+  if (record.state === "released")
+    return `free, token ${record.token}, last held by ${describeClaim(record.holder)}`;
   const since = Date.parse(record.since);
   const end = expiresAt(seen);
   const expiry =

@@ -1,0 +1,35 @@
+// Counters of a lease, written by compare-and-swap so that no count is lost.
+import {
+  readStats,
+  type SeenStats,
+  type StatsWrite,
+  statsMessage,
+  statsRecordName,
+} from "../protocol/stats.js";
+import { type CallOptions, StoreUnavailable } from "../store/store.js";
+import type { Ports } from "./lease.js";
+
+/** Counts on top of what was seen, and reads again when somebody else counted meanwhile. */
+export async function writeStats(
+  { store }: Ports,
+  lease: string,
+  seen: SeenStats | null,
+  next: (seen: SeenStats | null) => StatsWrite,
+  options: CallOptions = {},
+): Promise<SeenStats> {
+  const name = statsRecordName(lease);
+  let known = seen;
+  for (let conflicts = 0; conflicts < 20; conflicts++) {
+    const { record, expected, root } = next(known);
+    const result = await store.swap(
+      [{ name, expected, next: { message: statsMessage(record), root } }],
+      options,
+    );
+    const written = result.outcome === "applied" ? result.written[0] : null;
+    if (written) return { record, oid: written.oid, writtenAt: written.writtenAt };
+    known = readStats((await store.read([name], options)).records[0] ?? null);
+  }
+  throw new StoreUnavailable(
+    `The counters of ${JSON.stringify(lease)} changed twenty times while one was added.`,
+  );
+}
