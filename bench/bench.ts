@@ -2,7 +2,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type GitServer, gitServer } from "../test/support/git-server.js";
+import { hub } from "../test/support/hub.js";
 import { type Sandbox, sandbox } from "../test/support/sandbox.js";
+import { actionRequests, bundleFacts } from "./action.js";
 
 export async function bench(): Promise<void> {
   const box = sandbox();
@@ -16,11 +18,30 @@ export async function bench(): Promise<void> {
     );
     console.log(row("step", "git processes", "HTTP requests"));
     for (const [step, cost] of rows) console.log(row(step, String(cost.processes), String(cost.requests)));
-    console.log(`\n${await overhead(box, clone)}`);
+    console.log(`\n${await overhead(box, clone)}\n`);
+    await action();
   } finally {
     await server.close();
     box.dispose();
   }
+}
+
+async function action(): Promise<void> {
+  const on = await hub();
+  try {
+    console.log("On GitHub, in requests to the API:\n");
+    for (const [step, requests] of Object.entries(await actionRequests(on)))
+      console.log(`${step.padEnd(64)}${String(requests).padStart(4)}`);
+  } finally {
+    await on.close();
+  }
+  const { sizes, startupMs } = bundleFacts();
+  console.log(
+    `\nBundles in kB: ${Object.entries(sizes)
+      .map(([name, size]) => `${name} ${Math.round(size / 1000)}`)
+      .join(", ")}.`,
+  );
+  console.log(`The main step is loaded ${Math.round(startupMs)} ms after node -e 0 is.`);
 }
 
 export interface Cost {

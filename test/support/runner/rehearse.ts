@@ -1,18 +1,18 @@
-// Runs a workflow file for a person, against a throw-away copy of a repository.
+// Runs a workflow file for a person, against a local GitHub that is thrown away.
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
-import { type RunHandle, type RunResult, runWorkflow } from "./index.js";
+import { type Hub, hub } from "../hub.js";
+import type { RunHandle, RunResult } from "./index.js";
 
 const usage = `npm run rehearse <workflow file> -- [options]
 
   --event <name>            what triggers it (default: workflow_dispatch)
   --payload <file>          the event's payload, JSON
   --input <name=value>      an input of a workflow_dispatch
-  --repository <folder>     what is checked out; a copy of it takes the pushes (default: .)
+  --repository <folder>     what is checked out; a copy of it takes the pushes (default: a small blog)
   --action <name=folder>    where the action owner/name is; one named fencepost is this folder
   --secret <name=value>     --var <name=value>     --env <name=value>
   --github <name=value>     an entry of the github context, for instance api_url
@@ -29,7 +29,7 @@ export async function rehearse(args: string[]): Promise<number> {
     options: {
       event: { type: "string", default: "workflow_dispatch" },
       payload: { type: "string" },
-      repository: { type: "string", default: "." },
+      repository: { type: "string" },
       input: many,
       action: many,
       secret: many,
@@ -43,27 +43,41 @@ export async function rehearse(args: string[]): Promise<number> {
     process.stderr.write(usage);
     return 2;
   }
-  const scratch = await mkdtemp(join(tmpdir(), "fencepost-rehearsal-"));
+  const on = await hub();
   try {
-    const repository = join(scratch, "repository.git");
-    await promisify(execFile)("git", ["clone", "--quiet", "--bare", resolve(values.repository), repository]);
+    if (values.repository) await bring(on, resolve(values.repository));
     const payload = values.payload === undefined ? {} : JSON.parse(await readFile(values.payload, "utf8"));
-    const run = runWorkflow({
-      file,
+    const run = on.start(await readFile(file, "utf8"), {
       event: { name: values.event, payload, inputs: pairs(values.input) },
-      repository,
       actions: { ...(await ownActions(file)), ...pairs(values.action) },
       secrets: pairs(values.secret),
       vars: pairs(values.var),
       env: pairs(values.env),
       github: pairs(values.github),
+      pace: 1,
       onLine: (line, { job, step }) =>
         console.log(`${step === undefined ? job : `${job} / ${step}`} | ${line}`),
     });
-    return report(await interruptible(run));
+    const code = report(await interruptible(run));
+    const branches = await git("for-each-ref", "--format=%(refname:short)  %(subject)", "refs/heads");
+    console.log(`\nThe branches now:\n${branches}`);
+    return code;
+
+    async function git(...args: string[]): Promise<string> {
+      const { stdout } = await promisify(execFile)("git", args, { cwd: on.github.repository().dir });
+      return stdout.trim();
+    }
   } finally {
-    await rm(scratch, { recursive: true, force: true });
+    await on.close();
   }
+}
+
+/** Puts a copy of a folder's HEAD where the local GitHub has main. */
+async function bring(on: Hub, folder: string): Promise<void> {
+  const target = on.github.repository().dir;
+  await promisify(execFile)("git", ["push", "--quiet", "--force", target, "HEAD:refs/heads/main"], {
+    cwd: folder,
+  });
 }
 
 /** The first Ctrl-C cancels the run, the second one is the loss of its machines. */

@@ -1,0 +1,79 @@
+// What the action costs: API requests per step at a local GitHub, CPU time, bundle sizes, and the start of its main step.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { commitStep, type Hub, leased, root } from "../test/support/hub.js";
+
+export type Requests = Record<string, number>;
+
+/** Requests to the API, by step. Each is the difference between two runs, or a run of its own. */
+export async function actionRequests(on: Hub): Promise<Requests> {
+  const folder = mkdtempSync(join(tmpdir(), "fp-cost-"));
+  const go = join(folder, "go");
+  const counted = async (act: () => Promise<unknown>) => {
+    const before = on.github.requests.length;
+    await act();
+    return on.github.requests.slice(before).filter((request) => request.kind !== "git");
+  };
+  const plain = (more = "true", inputs = {}) =>
+    on.run(leased(commitStep("posts/x.md", more), { push: "false", ...inputs }));
+  try {
+    const first = await counted(() => plain());
+    const again = await counted(() => plain());
+    const pushed = await counted(() => on.run(leased(commitStep("posts/y.md"))));
+    const renewed = await counted(() => plain("sleep 4.5", { ttl: "10s" }));
+    const holder = on.start(
+      leased(commitStep("posts/z.md", `echo ready; until [ -f ${go} ]; do sleep 0.05; done`)),
+    );
+    await holder.seen("ready");
+    await plain();
+    const skipped = await counted(() => plain());
+    const skippedBlindly = await counted(() => on.run(leased(commitStep(), {}, "contents: write")));
+    const waited = await counted(async () => {
+      const waiter = on.start(leased(commitStep("posts/w.md"), { "on-overlap": "wait", push: "false" }));
+      await waiter.seen(/Waiting for/);
+      await new Promise((resolve) => setTimeout(resolve, 12_000));
+      writeFileSync(go, "");
+      await Promise.all([waiter.done, holder.done]);
+    });
+    // The main step's requests come before the post step's single release.
+    return {
+      "acquire, the first time ever": first.length - 1,
+      acquire: again.length - 1,
+      release: 1,
+      renew: renewed.length - again.length,
+      "fenced push": pushed.length - again.length,
+      "skip, with the question whether the holder has finished": skipped.length,
+      "skip, where that may not be asked": skippedBlindly.filter((request) => request.counted).length,
+      "unpaid 304 answers while waiting": waited.filter((request) => request.status === 304).length,
+      "paid requests of a wait of 12 s, its acquire and both releases": waited.filter(
+        (request) => request.counted,
+      ).length,
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Our own CPU seconds of main and post, and how much later than `node -e 0` the main step starts. */
+export function bundleFacts(): { sizes: Record<string, number>; startupMs: number } {
+  const dist = join(root, "dist");
+  const sizes = Object.fromEntries(
+    readdirSync(dist).map((name) => [name, statSync(join(dist, name, "index.js")).size]),
+  );
+  const time = (...args: string[]) => {
+    const times = Array.from({ length: 7 }, () => {
+      const start = performance.now();
+      try {
+        execFileSync(process.execPath, args, { stdio: "ignore", env: { PATH: process.env.PATH } });
+      } catch {
+        // Without inputs the step ends with an error, after all of it was loaded.
+      }
+      return performance.now() - start;
+    });
+    return times.sort((a, b) => a - b)[3] ?? Number.NaN;
+  };
+  const bare = time("-e", "0");
+  return { sizes, startupMs: time(join(dist, "main", "index.js")) - bare };
+}

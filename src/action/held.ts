@@ -1,0 +1,67 @@
+// What the main step leaves behind for the post step, and the heartbeat's folder between them.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Beat, LostBeat } from "../lease/heartbeat.js";
+import type { Holding, Reading } from "../protocol/lease.js";
+import type { Instant, Oid } from "../protocol/record.js";
+import type { StatsRecord } from "../protocol/stats.js";
+import type { LeaseInputs } from "./inputs.js";
+
+/** Kept in a file of the runner, so it has no token in it. */
+export interface HeldState {
+  holding: Holding;
+  sentAt: Reading;
+  /** The store's time, and when by our clocks it was that. */
+  storeNow: Instant;
+  storeNowAt: Reading;
+  /** Where the heartbeat writes what it saw. */
+  folder: string;
+  heartbeatPid: number | null;
+  /** The branch as it was when the lease was acquired, for a replacement. */
+  replaces: Oid | null | undefined;
+  /** HEAD when the lease was acquired. */
+  start: Oid | null;
+  /** The lease's counters as they were, for the summary. */
+  stats: StatsRecord | null;
+  /** Inputs as the main step read them: expressions in them may have other values by now. */
+  inputs: Omit<LeaseInputs, "token">;
+}
+
+/** Environment variable with the store's time less this machine's monotonic clock, both in milliseconds. */
+export const clockVariable = "FENCEPOST_CLOCK";
+
+export interface Seen {
+  holding: Holding;
+  sentAt: Reading;
+  renewals: number;
+  lost: LostBeat | null;
+  /** The last failure, if no renewal has succeeded since. */
+  failing: string | null;
+}
+
+export const beatsFile = (folder: string) => join(folder, "beats");
+export const stopFile = (folder: string) => join(folder, "stop");
+export const endFile = (folder: string) => join(folder, "ended");
+
+/** What the heartbeat saw. */
+export async function readBeats(held: HeldState): Promise<Seen> {
+  const text = await readFile(beatsFile(held.folder), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  const seen: Seen = { holding: held.holding, sentAt: held.sentAt, renewals: 0, lost: null, failing: null };
+  // A line that was cut off in the middle of writing is the last, and says nothing yet.
+  for (const line of text.split("\n").slice(0, -1)) {
+    const beat: Beat = JSON.parse(line);
+    if (beat.event === "lost") seen.lost = beat;
+    else if (beat.event === "failing") seen.failing = beat.why;
+    else
+      Object.assign(seen, {
+        holding: beat.holding,
+        sentAt: beat.sentAt,
+        renewals: seen.renewals + 1,
+        failing: null,
+      });
+  }
+  return seen;
+}

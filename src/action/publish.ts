@@ -1,0 +1,105 @@
+// The fenced push of an action: a clone in a folder, to the repository of the lease, with a token of its own.
+import { tmpdir } from "node:os";
+import { type FurtherRef, fencedPush, keepCommits, type PushRequest, type PushResult } from "../gate/push.js";
+import { regenerating } from "../gate/regenerate.js";
+import { describePush } from "../gate/report.js";
+import type { Clone } from "../git/clone.js";
+import { git } from "../git/program.js";
+import type { Ownership, Reading } from "../protocol/lease.js";
+import type { Instant, Oid } from "../protocol/record.js";
+import type { PushInputs } from "./inputs.js";
+import { chance, clock, cloneIn, lendToken } from "./place.js";
+import type { Workflow } from "./workflow.js";
+
+export interface Publication {
+  lease: string;
+  owner: Ownership;
+  repository: string;
+  prefix: string;
+  /** For the push, unless the inputs name another one. */
+  token: string;
+  push: PushInputs;
+  replaces: Oid | null | undefined;
+  /** The store's time, and when by our clocks it was that. */
+  storeNow: Instant;
+  storeNowAt: Reading;
+}
+
+export interface Published {
+  result: PushResult;
+  /** One or two sentences. */
+  text: string;
+}
+
+/** @throws Error with a sentence for people when there is nothing to push from. */
+export async function publish(workflow: Workflow, publication: Publication): Promise<Published> {
+  const request = await requestOf(workflow, publication);
+  workflow.info(`Pushing ${request.head.slice(0, 10)} to ${request.branch} behind the fence …`);
+  const since = clock.read().monotonic;
+  const tick = setInterval(
+    () => workflow.info(`… still pushing, for ${Math.round((clock.read().monotonic - since) / 1000)} s`),
+    10_000,
+  );
+  try {
+    const result = await fencedPush(request);
+    const now = request.now();
+    const where = publication.repository;
+    return { result, text: describePush(result, { ...publication, branch: request.branch, where, now }) };
+  } finally {
+    clearInterval(tick);
+  }
+}
+
+/** Keeps what a job committed whose lease was lost before it came to push. */
+export async function keep(workflow: Workflow, publication: Publication, base: Oid | null) {
+  return keepCommits(await requestOf(workflow, publication), base);
+}
+
+async function requestOf(workflow: Workflow, publication: Publication): Promise<PushRequest> {
+  const { push, repository, lease, owner, prefix, replaces, storeNow, storeNowAt } = publication;
+  const { env } = workflow;
+  const clone = await cloneIn(push.directory);
+  if (clone === null)
+    throw new Error(
+      `${push.directory} is not in a git clone, so there is nothing to push from. Check the input "directory".`,
+    );
+  return {
+    clone,
+    remote: lendToken(env, repository, push.pushToken || publication.token, clone),
+    prefix,
+    lease,
+    owner,
+    head: await commitOf(push.directory, "HEAD"),
+    branch: push.branch,
+    further: await tagsOf(push, clone),
+    replaces,
+    onMoved: regenerating(push.onMoved, push.regenerate, env, false),
+    attempts: 5,
+    clock,
+    chance,
+    now: () => storeNow + (clock.read().monotonic - storeNowAt.monotonic),
+    bundleFolder: env.RUNNER_TEMP || tmpdir(),
+    say: (text) => workflow.info(text),
+  };
+}
+
+export async function commitOf(folder: string, revision: string): Promise<Oid> {
+  const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`];
+  const reply = await git({ cwd: folder, args });
+  if (reply.code === 0) return reply.stdout.toString("utf8").trim();
+  throw new Error(`${revision} is not a commit of the clone in ${folder}. Commit before the push.`);
+}
+
+async function tagsOf(push: PushInputs, clone: Clone): Promise<FurtherRef[]> {
+  const found: FurtherRef[] = [];
+  for (const ref of push.tags) {
+    const reply = await git({
+      cwd: push.directory,
+      args: ["rev-parse", "--verify", "--quiet", "--end-of-options", ref],
+    });
+    if (reply.code !== 0)
+      throw new Error(`The tag ${ref} does not exist in the clone in ${clone.top}. Make it before the push.`);
+    found.push({ ref, oid: reply.stdout.toString("utf8").trim() });
+  }
+  return found;
+}

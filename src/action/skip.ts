@@ -1,0 +1,83 @@
+// Another run has the lease: counted, said, and no failure unless it was asked to be one.
+import { describeHolding } from "../lease/describe.js";
+import type { AcquireResult, Ports } from "../lease/lease.js";
+import { writeStats } from "../lease/stats.js";
+import { describeClaim } from "../protocol/claim.js";
+import { formatDuration } from "../protocol/duration.js";
+import { quote } from "../protocol/names.js";
+import { countSkip, readStats, type SeenStats } from "../protocol/stats.js";
+import type { LeaseInputs } from "./inputs.js";
+import { renderSummary, skipAlarm } from "./summary.js";
+import { links } from "./view.js";
+import type { Workflow } from "./workflow.js";
+
+type Skip = Extract<AcquireResult, { outcome: "skipped_overlap" }>;
+
+export async function reportSkip(
+  workflow: Workflow,
+  inputs: LeaseInputs,
+  ports: Ports,
+  skip: Skip,
+): Promise<void> {
+  const { record } = skip.seen;
+  const { lease } = inputs;
+  const expires = new Date(skip.expiresAt).toISOString();
+  const waited = skip.waitedFor >= 1000 ? ` after waiting ${formatDuration(skip.waitedFor)}` : "";
+  const sentence = `${quote(lease)} is held by ${describeHolding(skip.seen, skip.now)}.`;
+  for (const [name, value] of Object.entries({
+    acquired: "false",
+    outcome: "skipped_overlap",
+    token: String(record.token),
+    lease,
+    holder: describeClaim(record.holder),
+    "holder-url": record.holder.url ?? "",
+    "expires-at": expires,
+  }))
+    workflow.output(name, value);
+  const stats = await count(workflow, inputs, ports, skip);
+  workflow.info(
+    `skipped_overlap${waited}: ${sentence} This run does nothing; the steps that ask for acquired == 'true' are skipped.`,
+  );
+  const alarm = stats ? skipAlarm(lease, stats.record.row, inputs.skipAlarm) : null;
+  if (alarm) workflow.warning(alarm);
+  if (inputs.summary)
+    workflow.summary(
+      renderSummary({
+        outcome: "skipped_overlap",
+        text: `Skipped${waited}: ${sentence}`,
+        lease: skip.seen,
+        stats: stats?.record ?? null,
+        now: skip.now,
+        ...links(workflow.env, inputs.repository),
+      }),
+    );
+  if (inputs.onOverlap === "fail")
+    workflow.fail(
+      `skipped_overlap${waited}: ${sentence} Input "on-overlap" is fail; set it to skip or wait if this is no failure.`,
+    );
+}
+
+/** A count that cannot be written is said, and costs nobody their run. */
+async function count(
+  workflow: Workflow,
+  inputs: LeaseInputs,
+  ports: Ports,
+  skip: Skip,
+): Promise<SeenStats | null> {
+  try {
+    const seen = readStats(skip.also[0] ?? null);
+    return await writeStats(ports, inputs.lease, seen, (before) =>
+      countSkip(before, {
+        lease: inputs.lease,
+        token: skip.seen.record.token,
+        now: skip.now,
+        nonce: ports.chance.nonce(),
+      }),
+    );
+  } catch (error) {
+    workflow.warning(
+      `The skip could not be counted: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    return null;
+  }
+}
