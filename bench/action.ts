@@ -1,8 +1,9 @@
 // What the action costs: API requests per step at a local GitHub, CPU time, bundle sizes, and the start of its main step.
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { commitStep, type Hub, leased, root } from "../test/support/hub.js";
 
 export type Requests = Record<string, number>;
@@ -56,7 +57,70 @@ export async function actionRequests(on: Hub): Promise<Requests> {
   }
 }
 
-/** Our own CPU seconds of main and post, and how much later than `node -e 0` the main step starts. */
+/** CPU seconds, ours and git's, of a main and a post step that acquire, push one commit, and release. */
+export async function cpuSeconds(on: Hub): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "fp-cpu-"));
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: folder, stdio: "ignore" });
+  try {
+    git("clone", "-q", on.github.repository().dir, "clone");
+    git(
+      "-C",
+      "clone",
+      "-c",
+      "user.name=a",
+      "-c",
+      "user.email=a@a",
+      "commit",
+      "-q",
+      "--allow-empty",
+      "-m",
+      "measured",
+    );
+    const files = ["GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_ENV", "GITHUB_STEP_SUMMARY"].map((name) => [
+      name,
+      join(folder, name),
+    ]);
+    for (const [, path = ""] of files) writeFileSync(path, "");
+    const env = {
+      PATH: process.env.PATH,
+      HOME: folder,
+      RUNNER_TEMP: folder,
+      GITHUB_ACTIONS: "true",
+      GITHUB_WORKSPACE: join(folder, "clone"),
+      GITHUB_REPOSITORY: "octo/blog",
+      GITHUB_RUN_ID: "1",
+      GITHUB_REF: "refs/heads/main",
+      GITHUB_SERVER_URL: on.github.url,
+      GITHUB_API_URL: on.github.apiUrl,
+      GITHUB_GRAPHQL_URL: on.github.graphqlUrl,
+      INPUT_TOKEN: on.github.token({ contents: "write", actions: "read", label: "cpu" }),
+      INPUT_LEASE: "cpu",
+      INPUT_PUSH: "true",
+      INPUT_HEARTBEAT: "false",
+      "INPUT_JOB-STATUS": "success",
+    };
+    const step = async (name: string, more: Record<string, string>) => {
+      const script = 'node=$1; shift; "$node" "$1" >/dev/null; times';
+      const args = ["-c", script, "bash", process.execPath, join(root, "dist", name, "index.js")];
+      const { stdout } = await promisify(execFile)("bash", args, {
+        env: { ...env, ...Object.fromEntries(files), ...more },
+      });
+      const children = stdout.trim().split("\n").at(-1) ?? "";
+      return [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
+        (sum, [, m, s]) => sum + Number(m) * 60 + Number(s),
+        0,
+      );
+    };
+    const main = await step("main", {});
+    const state = readFileSync(join(folder, "GITHUB_STATE"), "utf8");
+    const held = [...state.matchAll(/^held<<(.+)\n([\s\S]*?)\n\1$/gm)].at(-1)?.[2] ?? "";
+    return main + (await step("post", { STATE_held: held }));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** How large the bundles are, and how much later than `node -e 0` the main step starts. */
 export function bundleFacts(): { sizes: Record<string, number>; startupMs: number } {
   const dist = join(root, "dist");
   const sizes = Object.fromEntries(

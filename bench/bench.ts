@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type GitServer, gitServer } from "../test/support/git-server.js";
 import { hub } from "../test/support/hub.js";
 import { type Sandbox, sandbox } from "../test/support/sandbox.js";
-import { actionRequests, bundleFacts } from "./action.js";
+import { actionRequests, bundleFacts, cpuSeconds } from "./action.js";
 
 export async function bench(): Promise<void> {
   const box = sandbox();
@@ -32,6 +32,9 @@ async function action(): Promise<void> {
     console.log("On GitHub, in requests to the API:\n");
     for (const [step, requests] of Object.entries(await actionRequests(on)))
       console.log(`${step.padEnd(64)}${String(requests).padStart(4)}`);
+    console.log(
+      `\nCPU time of main and post together, git's included: ${(await cpuSeconds(on)).toFixed(2)} s.`,
+    );
   } finally {
     await on.close();
   }

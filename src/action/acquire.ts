@@ -13,7 +13,7 @@ import { formatDuration } from "../protocol/duration.js";
 import { expiresAt, type SeenLease } from "../protocol/lease.js";
 import { quote } from "../protocol/names.js";
 import type { Oid, Versioned } from "../protocol/record.js";
-import { readStats, type StatsRecord, statsRecordName } from "../protocol/stats.js";
+import { readStats, type SeenStats, statsRecordName } from "../protocol/stats.js";
 import { startHeartbeat } from "./heartbeat.js";
 import { clockVariable, type HeldState } from "./held.js";
 import { type LeaseInputs, leaseInputs, type PushInputs } from "./inputs.js";
@@ -32,7 +32,7 @@ export async function acquire(workflow: Workflow, heartbeat: string): Promise<vo
     const start = inputs.push ? await headOf(inputs.push) : null;
     const claim = claimOf(env, chance, inputs.leg);
     const result = await take(workflow, inputs, ports, client, claim);
-    if (result.outcome === "skipped_overlap") return await reportSkip(workflow, inputs, ports, result);
+    if (result.outcome === "skipped_overlap") return await reportSkip(workflow, inputs, ports, result, claim);
     await begin(workflow, inputs, result, start, heartbeat);
   } finally {
     await ports.store.close();
@@ -148,9 +148,9 @@ async function begin(
 }
 
 /** Counters that cannot be read cost the summary a line, and nobody their run. */
-function statsOf(seen: Versioned | null): StatsRecord | null {
+function statsOf(seen: Versioned | null): SeenStats | null {
   try {
-    return readStats(seen)?.record ?? null;
+    return readStats(seen);
   } catch {
     return null;
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Beat, LostBeat } from "../lease/heartbeat.js";
 import type { Holding, Reading } from "../protocol/lease.js";
 import type { Instant, Oid } from "../protocol/record.js";
-import type { StatsRecord } from "../protocol/stats.js";
+import type { SeenStats } from "../protocol/stats.js";
 import type { LeaseInputs } from "./inputs.js";
 
 /** Kept in a file of the runner, so it has no token in it. */
@@ -22,7 +22,7 @@ export interface HeldState {
   /** HEAD when the lease was acquired. */
   start: Oid | null;
   /** The lease's counters as they were, for the summary. */
-  stats: StatsRecord | null;
+  stats: SeenStats | null;
   /** Inputs as the main step read them: expressions in them may have other values by now. */
   inputs: Omit<LeaseInputs, "token">;
 }

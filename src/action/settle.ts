@@ -1,7 +1,7 @@
 // The post step: stops the heartbeat, pushes when asked to, releases, and writes the summary.
 import { rm } from "node:fs/promises";
-import type { Rescue } from "../gate/rescue.js";
-import { describeRescue } from "../gate/rescue.js";
+import type { PushResult } from "../gate/push.js";
+import { describeRescue, type Rescue } from "../gate/rescue.js";
 import { describeHolding } from "../lease/describe.js";
 import { type Ports, succeedLease } from "../lease/lease.js";
 import { writeStats } from "../lease/stats.js";
@@ -9,21 +9,21 @@ import { formatDuration } from "../protocol/duration.js";
 import type { Holding, SeenLease } from "../protocol/lease.js";
 import { quote } from "../protocol/names.js";
 import type { Instant } from "../protocol/record.js";
-import { countSuperseded, readStats, type StatsRecord, statsRecordName } from "../protocol/stats.js";
+import { countSuperseded, readStats, type SeenStats, statsRecordName } from "../protocol/stats.js";
+import type { Happening } from "./happening.js";
 import { stopHeartbeat } from "./heartbeat.js";
 import { type HeldState, readBeats } from "./held.js";
 import { clock, openClient, openPorts } from "./place.js";
 import { commitOf, keep, type Publication, type Published, publish } from "./publish.js";
 import { renderSummary } from "./summary.js";
-import { links, type SummaryOutcome } from "./view.js";
 import type { Workflow } from "./workflow.js";
 
 /** How a job ended for its lease. */
 interface Ending {
-  outcome: SummaryOutcome;
+  happening: Happening;
+  /** The same in a sentence, for the log. */
   text: string;
   published: Published | null;
-  rescue: Rescue | null;
 }
 
 export async function settle(workflow: Workflow): Promise<void> {
@@ -67,24 +67,41 @@ async function conclude(workflow: Workflow, held: HeldState, token: string): Pro
     const rescue = publication ? await keepWork(workflow, held, publication) : null;
     const kept = rescue ? ` ${describeRescue(rescue)}` : "";
     const nothing = publication ? " Nothing was pushed." : "";
-    return { outcome, text: `${outcome}: ${beats.lost.detail}.${nothing}${kept}`, published: null, rescue };
+    const happening: Happening = { outcome, why: beats.lost.detail, ...(rescue ? { rescue } : {}) };
+    return { happening, text: `${outcome}: ${beats.lost.detail}.${nothing}${kept}`, published: null };
   }
   if (status !== "success") {
     const outcome = status === "cancelled" ? "cancelled" : "failed";
     const nothing = publication ? " Nothing is pushed." : "";
-    return {
-      outcome,
-      text: `The job ${outcome === "failed" ? "failed" : "was cancelled"}.${nothing}`,
-      published: null,
-      rescue: null,
-    };
+    const text = `The job ${outcome === "failed" ? "failed" : "was cancelled"}.${nothing}`;
+    return { happening: { outcome }, text, published: null };
   }
   if (publication === null)
-    return { outcome: "acquired", text: "The job ran under its lease.", published: null, rescue: null };
+    return { happening: { outcome: "acquired" }, text: "The job ran under its lease.", published: null };
   const published = await publish(workflow, publication);
-  const { result, text } = published;
-  const rescue = "rescue" in result ? result.rescue : null;
-  return { outcome: result.outcome === "broken" ? "refused" : result.outcome, text, published, rescue };
+  return {
+    happening: happeningOf(published.result, publication.push.branch),
+    text: published.text,
+    published,
+  };
+}
+
+function happeningOf(result: PushResult, branch: string): Happening {
+  switch (result.outcome) {
+    case "pushed":
+      return { outcome: "pushed", published: result.holding.record.published ?? { [branch]: result.commit } };
+    case "unchanged":
+      return { outcome: "unchanged" };
+    case "moved":
+      return { outcome: "moved", why: result.why, rescue: result.rescue };
+    case "superseded":
+      return { outcome: "superseded", rescue: result.rescue };
+    case "refused":
+      return { outcome: "refused", why: result.refusal.words, rescue: result.rescue };
+    case "broken":
+    case "unavailable":
+      return { outcome: "refused", why: result.why, rescue: result.rescue };
+  }
 }
 
 async function keepWork(
@@ -110,8 +127,8 @@ async function leave(
   const holding: Holding =
     pushed && pushed.record.depth > beats.holding.record.depth ? pushed : beats.holding;
   const { lease, token } = holding;
-  if (ending.outcome === "superseded") return result?.outcome === "superseded" ? result.by : null;
-  if (held.inputs.release === "manual" && ending.outcome !== "lost") {
+  if (ending.happening.outcome === "superseded") return result?.outcome === "superseded" ? result.by : null;
+  if (held.inputs.release === "manual" && ending.happening.outcome !== "lost") {
     workflow.info(
       `${quote(lease)} stays held (release: manual) until release/action.yml releases it, or it expires ${formatDuration(holding.record.ttl)} after the last renewal.`,
     );
@@ -143,42 +160,51 @@ async function tell(
   lease: SeenLease | null,
 ): Promise<void> {
   const now = storeTime(held);
-  const stats = ending.outcome === "superseded" ? await countLate(workflow, held, ports) : held.stats;
+  const stats =
+    ending.happening.outcome === "superseded" ? await countLate(workflow, held, ports) : held.stats;
   const { failing } = await readBeats(held);
   if (failing) workflow.warning(`The heartbeat's last word was: ${failing}.`);
-  const failed = !["pushed", "unchanged", "acquired", "failed", "cancelled"].includes(ending.outcome);
+  const failed = !["pushed", "unchanged", "acquired", "failed", "cancelled"].includes(
+    ending.happening.outcome,
+  );
   if (failed) workflow.fail(ending.text);
   else workflow.info(ending.text);
-  if (ending.outcome === "pushed" && held.inputs.push && workflow.input("push-token") === "")
+  if (ending.happening.outcome === "pushed" && held.inputs.push && workflow.input("push-token") === "")
     workflow.notice(
       "Pushed with GITHUB_TOKEN, which starts no other workflow. If one should run on this push, give the input push-token the token of an app.",
     );
   if (!held.inputs.summary) return;
-  const result = ending.published?.result;
+  const { holding, inputs } = held;
+  const pushed =
+    ending.happening.outcome === "pushed" ? Object.values(ending.happening.published)[0] : undefined;
   workflow.summary(
     renderSummary({
-      outcome: ending.outcome,
-      text: ending.text,
-      lease: lease ?? held.holding,
-      stats,
+      happening: ending.happening,
+      lease: holding.lease,
+      run: holding.claim,
+      token: holding.token,
       now,
-      branch: held.inputs.push?.branch ?? null,
-      commit: result && "commit" in result ? result.commit : null,
-      rescue: ending.rescue,
-      ...links(workflow.env, held.inputs.repository),
+      seen: lease ?? holding,
+      stats,
+      branch: inputs.push?.branch,
+      commit: pushed,
+      serverUrl: workflow.env.GITHUB_SERVER_URL,
+      repository: inputs.repository,
+      prefix: inputs.refPrefix,
+      skipThreshold: inputs.skipAlarm,
     }),
   );
 }
 
 /** The superseded run itself counts its late push, since nobody else knows of it. */
-async function countLate(workflow: Workflow, held: HeldState, ports: Ports): Promise<StatsRecord | null> {
-  const { lease, token } = held.holding;
+async function countLate(workflow: Workflow, held: HeldState, ports: Ports): Promise<SeenStats | null> {
+  const { lease } = held.holding;
   try {
     const { records, now } = await ports.store.read([statsRecordName(lease)]);
     const written = await writeStats(ports, lease, readStats(records[0] ?? null), (seen) =>
-      countSuperseded(seen, { lease, token, now, nonce: ports.chance.nonce() }),
+      countSuperseded(seen, { lease, now, nonce: ports.chance.nonce() }),
     );
-    return written.record;
+    return written;
   } catch (error) {
     workflow.warning(
       `The refused push could not be counted: ${error instanceof Error ? error.message : String(error)}`,

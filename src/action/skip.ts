@@ -2,13 +2,12 @@
 import { describeHolding } from "../lease/describe.js";
 import type { AcquireResult, Ports } from "../lease/lease.js";
 import { writeStats } from "../lease/stats.js";
-import { describeClaim } from "../protocol/claim.js";
+import { type Claim, describeClaim } from "../protocol/claim.js";
 import { formatDuration } from "../protocol/duration.js";
 import { quote } from "../protocol/names.js";
 import { countSkip, readStats, type SeenStats } from "../protocol/stats.js";
 import type { LeaseInputs } from "./inputs.js";
 import { renderSummary, skipAlarm } from "./summary.js";
-import { links } from "./view.js";
 import type { Workflow } from "./workflow.js";
 
 type Skip = Extract<AcquireResult, { outcome: "skipped_overlap" }>;
@@ -18,6 +17,7 @@ export async function reportSkip(
   inputs: LeaseInputs,
   ports: Ports,
   skip: Skip,
+  run: Claim,
 ): Promise<void> {
   const { record } = skip.seen;
   const { lease } = inputs;
@@ -38,17 +38,23 @@ export async function reportSkip(
   workflow.info(
     `skipped_overlap${waited}: ${sentence} This run does nothing; the steps that ask for acquired == 'true' are skipped.`,
   );
-  const alarm = stats ? skipAlarm(lease, stats.record.row, inputs.skipAlarm) : null;
-  if (alarm) workflow.warning(alarm);
+  const row = stats?.record.row ?? 0;
+  const alarm = skipAlarm(row, inputs.skipAlarm);
+  if (alarm) workflow.warning(`${quote(lease)}: ${alarm} ${record.holder.url ?? ""}`.trim());
   if (inputs.summary)
     workflow.summary(
       renderSummary({
-        outcome: "skipped_overlap",
-        text: `Skipped${waited}: ${sentence}`,
-        lease: skip.seen,
-        stats: stats?.record ?? null,
+        happening: { outcome: "skipped_overlap", row },
+        lease,
+        run,
         now: skip.now,
-        ...links(workflow.env, inputs.repository),
+        seen: skip.seen,
+        stats,
+        branch: inputs.push?.branch,
+        serverUrl: workflow.env.GITHUB_SERVER_URL,
+        repository: inputs.repository,
+        prefix: inputs.refPrefix,
+        skipThreshold: inputs.skipAlarm,
       }),
     );
   if (inputs.onOverlap === "fail")

@@ -244,13 +244,12 @@ async function nextLease(
   head: Oid,
 ): Promise<Sent> {
   if (before && before.head === head && before.commit.parents[0] === lease.oid) return before;
-  const published = Object.fromEntries([
-    [request.branch, head],
-    ...request.further.map((f) => [f.ref, f.oid] as const),
-  ]);
-  const next = succeed(lease, request.owner, { event: "pushed", nonce: request.chance.nonce(), published });
+  const further = request.further.map((f) => [f.ref, f.oid] as const);
+  const published = Object.fromEntries([[request.branch, head], ...further]);
+  const [now, nonce] = [request.now(), request.chance.nonce()];
+  const next = succeed(lease, request.owner, { event: "pushed", nonce, published, now });
   if (next === null) throw new Error("a lease that was mine has no successor");
-  const commit = await commitRecord(repository, tree, lease.oid, leaseMessage(next.record), request.now());
+  const commit = await commitRecord(repository, tree, lease.oid, leaseMessage(next.record), now);
   const { token, holder } = next.record;
   const holding = { lease: request.lease, token, claim: holder, oid: commit.oid, record: next.record };
   return { commit, head, holding: { ...holding, writtenAt: commit.committedAt } };

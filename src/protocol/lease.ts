@@ -12,7 +12,7 @@ import {
   type Oid,
   type Versioned,
 } from "./record.js";
-import { addHolder, addToDay, leaseDaysSchema, type Recent, recentSchema } from "./tally.js";
+import { afterAcquire, afterPush, afterUnlock, tallyFields } from "./tally.js";
 
 const leaseSchema = v.looseObject({
   ...envelope,
@@ -29,8 +29,7 @@ const leaseSchema = v.looseObject({
   /** Ref by ref, the commits that the holder's last push put there. */
   published: v.optional(v.record(v.string(), v.string())),
   unlock: v.optional(v.looseObject({ by: v.string(), reason: v.string() })),
-  days: v.optional(leaseDaysSchema),
-  recent: v.optional(recentSchema),
+  ...tallyFields,
 });
 
 export type LeaseRecord = v.InferOutput<typeof leaseSchema>;
@@ -171,23 +170,9 @@ export function acquire(seen: SeenLease | null, ask: AcquireRequest): AcquireDec
     previous: seen?.oid ?? null,
     depth: root ? 1 : (seen?.record.depth ?? 0) + 1,
     nonce: ask.nonce,
-    days: addToDay(seen?.record.days, ask.now, "acquired", ...takeover(reason)),
-    recent:
-      seen && seen.record.event !== "unlocked" ? ended(seen, ask.now, reason) : (seen?.record.recent ?? []),
+    ...afterAcquire(seen, reason ?? "new", ask.now),
   };
   return { outcome: "grant", reason: reason ?? "new", write: { record, expected: seen?.oid ?? null, root } };
-}
-
-/** The reason as a count, where somebody else's time was cut short. */
-function takeover(reason: GrantReason | null): ("expired" | "finished" | "retried")[] {
-  return reason === "expired" || reason === "finished" || reason === "retried" ? [reason] : [];
-}
-
-/** The holders so far, with the one whose record this is. */
-function ended(seen: SeenLease, now: Instant, reason: GrantReason | "unlocked" | null): Recent {
-  const { token, holder: claim, since, recent } = seen.record;
-  const end = reason === null || reason === "new" ? "released" : reason;
-  return addHolder(recent, { token, claim, since, until: end === "released" ? seen.writtenAt : now, end });
 }
 
 function freeBecause(seen: SeenLease | null, ask: AcquireRequest): GrantReason | null {
@@ -231,7 +216,8 @@ export function isMine(seen: SeenLease | null, holding: Ownership): seen is Seen
 
 type Successor =
   | { event: "renewed" | "released"; nonce: string }
-  | { event: "pushed"; nonce: string; published: Record<string, Oid> };
+  /** `now`: the store's time as far as the holder knows it; without it the push counts for the day of the write before. */
+  | { event: "pushed"; nonce: string; published: Record<string, Oid>; now?: Instant };
 
 /** The write that follows a record of mine, or null when the record is not mine. A push is a renewal too. */
 export function succeed(seen: SeenLease | null, holding: Ownership, next: Successor): LeaseWrite | null {
@@ -245,7 +231,7 @@ export function succeed(seen: SeenLease | null, holding: Ownership, next: Succes
     depth: seen.record.depth + 1,
     nonce: next.nonce,
     ...(next.event === "pushed"
-      ? { published: next.published, days: addToDay(kept.days, seen.writtenAt, "pushed") }
+      ? { published: next.published, ...afterPush(seen, next.now ?? seen.writtenAt) }
       : {}),
   };
   return { record, expected: seen.oid, root: false };
@@ -273,15 +259,14 @@ export function unlock(seen: SeenLease | null, ask: UnlockRequest): UnlockDecisi
   if (seen === null) return { outcome: "absent" };
   if (seen.record.token !== ask.token) return { outcome: "moved-on", seen };
   if (seen.record.state === "released") return { outcome: "free", seen };
-  const { published: _, ...kept } = seen.record;
+  const { published: _, pushes: __, ...kept } = seen.record;
   const record: LeaseRecord = {
     ...kept,
+    ...afterUnlock(seen, ask.now),
     token: seen.record.token + 1,
     state: "released",
     event: "unlocked",
     unlock: { by: ask.by, reason: ask.reason },
-    days: addToDay(kept.days, ask.now, "unlocked"),
-    recent: ended(seen, ask.now, "unlocked"),
     previous: seen.oid,
     depth: seen.record.depth + 1,
     nonce: ask.nonce,

@@ -49,7 +49,15 @@ export class RecordInvalid extends Error {
 
 /** The commit message of a record: the sentence, an empty line, the document. */
 export function encodeRecord(sentence: string, body: object): string {
-  return `${sentence}\n\n${JSON.stringify(body, null, 2)}\n`;
+  return `${sentence}\n\n${innermostOnOneLine(JSON.stringify(body, null, 2))}\n`;
+}
+
+/** One day or one holder a line: shorter, and easier to read. Inside of a JSON string there are no line breaks. */
+function innermostOnOneLine(document: string): string {
+  return document.replace(
+    /\{\n +([^{}[\]]*?)\n +\}/g,
+    (_, inner: string) => `{ ${inner.replace(/\n +/g, " ")} }`,
+  );
 }
 
 /**

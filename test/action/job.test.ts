@@ -38,7 +38,7 @@ describe("two runs that overlap (C03)", () => {
       holder: `octo/blog run ${first.id}.1 (write)`,
     });
     expect(stepOf(skipped, "work").conclusion).toBe("skipped");
-    expect(skipped.summary).toMatch(/skipped_overlap/);
+    expect(skipped.summary).toMatch(/skipped\\_overlap/);
     expect(skipped.summary).toContain(`actions/runs/${first.id}`);
     expect(await on.record("refs/heads/fencepost/stats/blog")).toMatchObject({ row: 1 });
     writeFileSync(go, "");
@@ -349,6 +349,46 @@ describe("who may do what", () => {
       (a) => a.level === "notice",
     );
     expect(notices.map((a) => a.message).join()).toMatch(/starts no other workflow/);
+  });
+});
+
+describe("GitHub's limits and clock", () => {
+  it("a secondary limit is waited for, and the work is not lost (C38)", async () => {
+    on.github.faults.next(
+      { kind: "graphql", operation: "createCommitOnBranch" },
+      { kind: "secondary-limit", retryAfter: 1 },
+    );
+    const done = await on.run(leased(commitStep()));
+    expect(done.conclusion).toBe("success");
+    expect(await on.events("blog")).toEqual(["acquired", "pushed", "released"]);
+  });
+
+  it("a runner whose clock is 20 minutes ahead does not take a lease that GitHub's clock says is held (C44)", async () => {
+    const first = on.start(leased(commitStep("posts/2.md", waits()), { ttl: "10m" }, "contents: write"));
+    await first.seen("ready");
+    // All runners' clocks are now 20 minutes ahead of GitHub's.
+    on.github.clock.advance(-20 * 60_000);
+    const second = await on.run(leased(commitStep("posts/3.md"), { ttl: "10m" }, "contents: write"));
+    expect(second.job("write").outputs.outcome).toBe("skipped_overlap");
+    writeFileSync(go, "");
+    expect((await first.done).conclusion).toBe("success");
+  });
+
+  it("a job that waited for hours before it acquires works on the branch as it is then (C15)", async () => {
+    const yaml = leased(commitStep("posts/9.md")).replace(
+      "      - uses: actions/checkout@v7",
+      `      - run: ${waits()}\n      - uses: actions/checkout@v7\n        with: { ref: main }`,
+    );
+    const late = on.start(yaml);
+    await late.seen("ready");
+    await on.github.commit("main", { "posts/8.md": "moved on" }, "moved on");
+    on.github.clock.advance(6 * 3_600_000);
+    writeFileSync(go, "");
+    expect((await late.done).conclusion).toBe("success");
+    expect((await on.github.log("refs/heads/main")).slice(0, 2).map((c) => c.message.trim())).toEqual([
+      "article posts/9.md",
+      "moved on",
+    ]);
   });
 });
 

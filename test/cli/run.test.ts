@@ -52,7 +52,7 @@ describe("overlap", () => {
     expect((await first.ended).code).toBe(0);
   });
 
-  it("runs twenty at once with --wait one after the other, under the tokens 1 to 20", async () => {
+  it("runs twenty at once with --wait one after the other, under the tokens 1 to 20 (C23)", async () => {
     const log = join(box.folder, "log");
     const script = `echo "begin $FENCEPOST_TOKEN" >> ${log}; sleep 0.02; echo "end $FENCEPOST_TOKEN" >> ${log}`;
     const runs = Array.from({ length: 20 }, () =>
@@ -221,7 +221,7 @@ describe("a holder that dies or freezes", () => {
     expect(alive(Number(readFileSync(join(box.folder, "pid"), "utf8")))).toBe(false);
   });
 
-  it("calls itself lost when the store cannot be reached for two thirds of the TTL", async () => {
+  it("calls itself lost when the store cannot be reached for two thirds of the TTL (C21)", async () => {
     const run = box.start([
       "run",
       "--lease",

@@ -42,7 +42,7 @@ describe("a lost reply", () => {
     expect(events()).toEqual(["acquired", "released"]);
   });
 
-  it("of the push: the outcome is pushed, and there is no second commit", async () => {
+  it("of the push: the outcome is pushed, and there is no second commit (C46)", async () => {
     const ended = await box.start(
       ["run", "--lease", "blog", "--push", "main", "--json", "--", "sh", "-c", commit],
       { cwd: clone },
@@ -112,7 +112,7 @@ describe("a lost reply", () => {
 });
 
 describe("a lost request", () => {
-  it("is sent again: the very same commit", async () => {
+  it("is sent again: the very same commit (C46b)", async () => {
     const shim = gitShim(box);
     const started = box.start(
       ["run", "--lease", "blog", "--push", "main", "--json", "--", "sh", "-c", commit],
@@ -145,7 +145,7 @@ describe("a lost request", () => {
 });
 
 describe("a branch that moves", () => {
-  it("between the advertisement and the update is a race, and is retried", async () => {
+  it("between the advertisement and the update is a race, and is retried (C04)", async () => {
     const started = box.start(
       ["run", "--lease", "blog", "--push", "main", "--json", "--", "sh", "-c", commit],
       { cwd: clone },
@@ -158,7 +158,7 @@ describe("a branch that moves", () => {
     expect(box.git(box.origin, "rev-list", "--count", "main")).toBe("3");
   });
 
-  it("before every attempt ends as moved, with the commits kept", async () => {
+  it("before every attempt ends as moved, with the commits kept (C01b)", async () => {
     const started = box.start(
       ["run", "--lease", "blog", "--push", "main", "--json", "--attempts", "3", "--", "sh", "-c", commit],
       { cwd: clone },

@@ -34,7 +34,7 @@ describe("Git LFS", () => {
     expect(uploaded()).toBe(true);
   });
 
-  it("missing here while the commits hold pointers: refused, and main is untouched", async () => {
+  it("missing here while the commits hold pointers: refused, and main is untouched (C41)", async () => {
     const main = box.tip("refs/heads/main");
     const shim = gitShim(
       box,

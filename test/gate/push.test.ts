@@ -46,7 +46,7 @@ function snapshot(clone: string): Record<string, string> {
   return files;
 }
 
-describe("the user's clone is byte for byte what it was, and the push goes through", () => {
+describe("the user's clone is byte for byte what it was, and the push goes through (C39, C40, C41)", () => {
   const kinds: [string, () => string][] = [
     ["a full clone", () => box.clone("a")],
     ["--depth=1", () => box.clone("a", "--depth=1", `file://${box.origin}`)],
@@ -206,7 +206,7 @@ describe("outcomes", () => {
     expect(box.tip("refs/heads/main")).toBe(tip);
   });
 
-  it("regenerate: the command runs again on the new tip, in a folder of its own", async () => {
+  it("regenerate: the command runs again on the new tip, in a folder of its own (C01)", async () => {
     const clone = box.clone("a");
     const script = "ls > listing; git add listing; git commit -q -m listing; pwd >> ../folders";
     const tip = otherPush("meanwhile");
@@ -246,7 +246,7 @@ describe("outcomes", () => {
     expect(box.tip("refs/heads/main")).toBe(tip);
   });
 
-  it("refused: a server without atomic pushes; nothing falls back to a push that is not atomic", async () => {
+  it("refused: a server without atomic pushes; nothing falls back to a push that is not atomic (C06)", async () => {
     const clone = box.clone("a");
     const acquired = box.start(
       [

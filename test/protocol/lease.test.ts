@@ -108,7 +108,7 @@ function unlocked(seen: SeenLease): SeenLease {
     token,
     by: "mona",
     reason: "stuck",
-    now: writtenAt + 5,
+    now: writtenAt,
     nonce: fresh(),
   });
   if (decision.outcome !== "unlock") throw new Error(decision.outcome);
@@ -138,7 +138,6 @@ describe("a lease is free to take", () => {
           depth: 1,
           nonce: "nonce-of-mine",
           days: { "2026-01-02": { acquired: 1 } },
-          recent: [],
         },
       },
     });
@@ -398,8 +397,8 @@ describe("an unlock", () => {
     lease: "blog-main",
     token: 1,
     by: "mona",
-    now: writtenAt + 5,
     reason: "its runner burned down",
+    now: writtenAt + 1000,
     nonce: "nonce-of-mine",
   };
 
@@ -420,7 +419,15 @@ describe("an unlock", () => {
           depth: 2,
           nonce: "nonce-of-mine",
           days: { "2026-01-02": { acquired: 1, unlocked: 1 } },
-          recent: [expect.objectContaining({ token: 1, end: "unlocked" })],
+          recent: [
+            {
+              token: 1,
+              who: "octo/blog run 812345.1 (write)",
+              from: "2026-01-02T03:04:05.000Z",
+              to: "2026-01-02T03:04:06.000Z",
+              end: "unlocked",
+            },
+          ],
         },
       },
     });
@@ -469,7 +476,7 @@ describe("a lease's record", () => {
           token: 1,
           by,
           reason,
-          now: writtenAt + 5,
+          now: writtenAt,
           nonce: fresh(),
         });
         if (decision.outcome !== "unlock") throw new Error(decision.outcome);

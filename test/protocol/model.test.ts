@@ -331,7 +331,7 @@ class Model {
         token,
         by: "mona",
         reason: "stuck",
-        now: 0,
+        now: ttl,
         nonce,
       });
       return decision.outcome === "unlock" ? decision.write : null;
