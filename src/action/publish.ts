@@ -1,5 +1,6 @@
 // The fenced push of an action: a clone in a folder, to the repository of the lease, with a token of its own.
 import { tmpdir } from "node:os";
+import { leaseFence } from "../gate/fence.js";
 import { type FurtherRef, fencedPush, keepCommits, type PushRequest, type PushResult } from "../gate/push.js";
 import { regenerating } from "../gate/regenerate.js";
 import { describePush } from "../gate/report.js";
@@ -44,7 +45,7 @@ export async function publish(workflow: Workflow, publication: Publication): Pro
     const result = await fencedPush(request);
     const now = request.now();
     const where = publication.repository;
-    return { result, text: describePush(result, { ...publication, branch: request.branch, where, now }) };
+    return { result, text: describePush(result, { ...request, where, now }) };
   } finally {
     clearInterval(tick);
   }
@@ -67,8 +68,7 @@ async function requestOf(workflow: Workflow, publication: Publication): Promise<
     clone,
     remote: lendToken(env, repository, push.pushToken || publication.token, clone),
     prefix,
-    lease,
-    owner,
+    fences: [leaseFence(lease, owner, chance)],
     head: await commitOf(push.directory, "HEAD"),
     branch: push.branch,
     further: await tagsOf(push, clone),

@@ -1,12 +1,13 @@
 // The post step: stops the heartbeat, pushes when asked to, releases, and writes the summary.
 import { rm } from "node:fs/promises";
+import { pushedHolding } from "../gate/fence.js";
 import type { PushResult } from "../gate/push.js";
 import { describeRescue, type Rescue } from "../gate/rescue.js";
 import { describeHolding } from "../lease/describe.js";
 import { type Ports, succeedLease } from "../lease/lease.js";
 import { writeStats } from "../lease/stats.js";
 import { formatDuration } from "../protocol/duration.js";
-import type { Holding, SeenLease } from "../protocol/lease.js";
+import { type Holding, readLease, type SeenLease } from "../protocol/lease.js";
 import { quote } from "../protocol/names.js";
 import type { Instant } from "../protocol/record.js";
 import { countSuperseded, readStats, type SeenStats, statsRecordName } from "../protocol/stats.js";
@@ -89,7 +90,10 @@ async function conclude(workflow: Workflow, held: HeldState, token: string): Pro
 function happeningOf(result: PushResult, branch: string): Happening {
   switch (result.outcome) {
     case "pushed":
-      return { outcome: "pushed", published: result.holding.record.published ?? { [branch]: result.commit } };
+      return {
+        outcome: "pushed",
+        published: pushedHolding(result.written)?.record.published ?? { [branch]: result.commit },
+      };
     case "unchanged":
       return { outcome: "unchanged" };
     case "moved":
@@ -123,11 +127,12 @@ async function leave(
 ): Promise<SeenLease | null> {
   const beats = await readBeats(held);
   const result = ending.published?.result;
-  const pushed = result?.outcome === "pushed" ? result.holding : undefined;
+  const pushed = result?.outcome === "pushed" ? pushedHolding(result.written) : undefined;
   const holding: Holding =
     pushed && pushed.record.depth > beats.holding.record.depth ? pushed : beats.holding;
   const { lease, token } = holding;
-  if (ending.happening.outcome === "superseded") return result?.outcome === "superseded" ? result.by : null;
+  if (ending.happening.outcome === "superseded")
+    return result?.outcome === "superseded" ? readLease(result.seen) : null;
   if (held.inputs.release === "manual" && ending.happening.outcome !== "lost") {
     workflow.info(
       `${quote(lease)} stays held (release: manual) until release/action.yml releases it, or it expires ${formatDuration(holding.record.ttl)} after the last renewal.`,

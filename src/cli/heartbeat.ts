@@ -2,17 +2,22 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Clock } from "../clock.js";
+import { keptDraft } from "../draft/claim.js";
 import type { Remote } from "../git/remote.js";
-import { type Beat, heartbeat, type LostBeat } from "../lease/heartbeat.js";
+import { type Beat, keepAlive, keptLease, type LostBeat } from "../lease/heartbeat.js";
+import type { DraftHolding } from "../protocol/draft.js";
 import { type Holding, inDoubt, type Reading } from "../protocol/lease.js";
 import { openPorts } from "./place.js";
 
+/** What a heartbeat keeps: the kind decides by which rules. */
+export type AnyHolding = Holding | DraftHolding;
+
 /** What the process is told, in one line. It goes through a pipe, since it may hold credentials. */
-interface Orders {
+interface Orders<H = AnyHolding> {
   remote: Remote;
   prefix: string;
   objectFormat?: string | undefined;
-  holding: Holding;
+  holding: H;
   sentAt: Reading;
 }
 
@@ -29,22 +34,25 @@ export async function heartbeatProcess(): Promise<void> {
   });
   if (orders === null) return;
   const ports = openPorts(orders.remote, orders.prefix, orders.objectFormat);
-  const onBeat = (beat: Beat) => process.stdout.write(`${JSON.stringify(beat)}\n`);
+  const onBeat = (beat: Beat<unknown>) => process.stdout.write(`${JSON.stringify(beat)}\n`);
   process.stdout.on("error", () => stop.abort());
-  await heartbeat({ ...ports, ...orders, signal: stop.signal, onBeat });
+  const { holding, sentAt } = orders;
+  const beating = { ...ports, sentAt, signal: stop.signal, onBeat };
+  if ("draft" in holding) await keepAlive({ ...beating, holding }, keptDraft);
+  else await keepAlive({ ...beating, holding }, keptLease);
   await ports.store.close();
 }
 
-export interface Pulse {
+export interface Pulse<H = AnyHolding> {
   /** Resolves when the lease is lost, and never otherwise. */
   lost: Promise<LostBeat>;
   /** The last holding that was renewed. */
-  holding(): Holding;
+  holding(): H;
   /** Ends the heartbeat, and waits until it has ended. */
   stop(): Promise<void>;
 }
 
-export interface PulseOptions extends Orders {
+export interface PulseOptions<H = AnyHolding> extends Orders<H> {
   clock: Clock;
   /** Whether to renew at all. The doubt limit holds either way. */
   renew: boolean;
@@ -52,7 +60,7 @@ export interface PulseOptions extends Orders {
 }
 
 /** Starts the heartbeat process, starts it again should it die, and doubts by the parent's own clocks too. */
-export function startPulse(options: PulseOptions): Pulse {
+export function startPulse<H extends AnyHolding>(options: PulseOptions<H>): Pulse<H> {
   const { clock, warn } = options;
   let { holding, sentAt } = options;
   let stopping = false;
@@ -62,7 +70,7 @@ export function startPulse(options: PulseOptions): Pulse {
     settle = resolve;
   });
 
-  function hear(beat: Beat): void {
+  function hear(beat: Beat<H>): void {
     if (beat.event === "renewed") {
       if (failing) warn("the heartbeat renews again");
       failing = false;
@@ -79,7 +87,7 @@ export function startPulse(options: PulseOptions): Pulse {
       stdio: ["pipe", "pipe", "ignore"],
       windowsHide: true,
     });
-    const orders: Orders = {
+    const orders: Orders<H> = {
       remote: options.remote,
       prefix: options.prefix,
       objectFormat: options.objectFormat,
@@ -98,8 +106,8 @@ export function startPulse(options: PulseOptions): Pulse {
   }
 
   let current = options.renew ? launch() : undefined;
-  const watch = current && keepAlive();
-  async function keepAlive(): Promise<void> {
+  const watch = current && restart();
+  async function restart(): Promise<void> {
     while (current && !stopping) {
       await current.ended;
       if (stopping) return;
@@ -110,11 +118,12 @@ export function startPulse(options: PulseOptions): Pulse {
     }
   }
 
-  const ttl = holding.record.ttl;
+  const ttl = holding.record.ttl ?? 0;
+  const name = "draft" in holding ? holding.draft : holding.lease;
   const doubt = setInterval(
     () => {
       if (!inDoubt(ttl, sentAt, clock.read())) return;
-      const detail = `no renewal of ${JSON.stringify(holding.lease)} succeeded for two thirds of its TTL`;
+      const detail = `no renewal of ${JSON.stringify(name)} succeeded for two thirds of its TTL`;
       settle({ event: "lost", why: "doubt", detail });
     },
     Math.min(1000, ttl / 30),

@@ -4,13 +4,17 @@ import { Command, CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { systemClock } from "../clock.js";
 import { demoCommand } from "./demo.js";
+import { doctorCommand } from "./doctor.js";
+import { draftsCommand } from "./drafts.js";
 import { explain } from "./exit.js";
 import { heartbeatProcess } from "./heartbeat.js";
 import { logCommand } from "./log.js";
 import { pushCommand } from "./push.js";
+import { redriveCommand } from "./redrive.js";
 import { runCommand } from "./run.js";
 import { onOut, voice } from "./speak.js";
 import { statusCommand } from "./status.js";
+import { sweepCommand } from "./sweep.js";
 import { unlockCommand } from "./unlock.js";
 
 const finish = (code: number) => {
@@ -23,8 +27,19 @@ const program = new Command("fencepost")
   .version(manifest.version)
   .addHelpText("after", "\nTry it here and now, with nothing but git: fencepost demo");
 
-for (const make of [runCommand, pushCommand, statusCommand, logCommand, unlockCommand, demoCommand])
-  program.addCommand(make(finish));
+const commands = [
+  runCommand,
+  pushCommand,
+  sweepCommand,
+  draftsCommand,
+  redriveCommand,
+  statusCommand,
+  logCommand,
+  unlockCommand,
+  doctorCommand,
+  demoCommand,
+];
+for (const make of commands) program.addCommand(make(finish));
 program.addCommand(new Command("heartbeat").action(heartbeatProcess), { hidden: true });
 for (const command of [program, ...program.commands])
   command

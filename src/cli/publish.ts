@@ -5,7 +5,6 @@ import { type FurtherRef, fencedPush, type PushRequest, type PushResult } from "
 import { describePush } from "../gate/report.js";
 import type { Clone } from "../git/clone.js";
 import { git } from "../git/program.js";
-import type { Ownership } from "../protocol/lease.js";
 import { fullRef } from "../protocol/names.js";
 import { ConfigurationError, exit, UsageError } from "./exit.js";
 import type { PushOptions } from "./options.js";
@@ -13,8 +12,7 @@ import type { Place } from "./place.js";
 import type { Voice } from "./speak.js";
 
 export interface Publication {
-  lease: string;
-  owner: Ownership;
+  fences: PushRequest["fences"];
   branch: string;
   head: string;
   further: readonly FurtherRef[];
@@ -139,4 +137,10 @@ export function pushJson(result: PushResult) {
   const why =
     outcome === "refused" ? result.refusal.words : outcome === "superseded" ? undefined : result.why;
   return { outcome, ...(why ? { why } : {}), rescue: result.rescue };
+}
+
+export function tell(result: PushResult, text: string, say: Voice): void {
+  if (result.outcome === "pushed") say.good(text);
+  else if (result.outcome === "unchanged") say.say(text);
+  else say.bad(text);
 }

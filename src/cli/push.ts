@@ -1,6 +1,7 @@
 // `fencepost push`: a fenced push under a lease that is held already, for instance from inside `fencepost run`.
 import type { Command as Commander } from "commander";
 import { systemClock } from "../clock.js";
+import { draftFence, type Fence, leaseFence } from "../gate/fence.js";
 import { regenerating } from "../gate/regenerate.js";
 import { readOne } from "../lease/lease.js";
 import { checkWitness, type Ownership } from "../protocol/lease.js";
@@ -17,8 +18,8 @@ import {
   report,
   requireClone,
   resolveRefs,
+  tell,
 } from "./publish.js";
-import { tell } from "./run.js";
 import { voice } from "./speak.js";
 
 interface Options extends PlaceOptions, PushOptions {
@@ -53,15 +54,7 @@ export function pushCommand(finish: (code: number) => void): Commander {
 }
 
 async function push(branchName: string, words: string[], options: Options): Promise<number> {
-  const { FENCEPOST_LEASE, FENCEPOST_TOKEN, FENCEPOST_STORE, FENCEPOST_CLAIM } = process.env;
-  const lease = leaseName(options.lease ?? FENCEPOST_LEASE ?? missing("--lease", "FENCEPOST_LEASE"));
-  const token =
-    options.token ??
-    wholeNumber(
-      "FENCEPOST_TOKEN",
-      1,
-      Number.MAX_SAFE_INTEGER,
-    )(FENCEPOST_TOKEN ?? missing("--token", "FENCEPOST_TOKEN"));
+  const { FENCEPOST_STORE } = process.env;
   if (options.onMoved === "regenerate" && words.length === 0)
     throw new UsageError("--on-moved regenerate needs the command that makes the commits again, after --.");
   const replaces = options.replace === undefined ? undefined : replacedOid(options.replace);
@@ -73,12 +66,9 @@ async function push(branchName: string, words: string[], options: Options): Prom
     const named = namedRefs(options, place.prefix);
     requireClone(place);
     const head = await commitOf(place.folder, options.head);
-    const inherited =
-      options.lease === undefined || options.lease === FENCEPOST_LEASE ? FENCEPOST_CLAIM : undefined;
-    const owner = await ownerOf(place, lease, token, inherited);
+    const fences = await fencesOf(place, options);
     const publication: Publication = {
-      lease,
-      owner,
+      fences,
       branch,
       head,
       further: await resolveRefs(place.folder, named),
@@ -89,11 +79,39 @@ async function push(branchName: string, words: string[], options: Options): Prom
     const result = await publish(place, publication, say);
     const told = report(result, publication, place);
     tell(result, told.text, say);
-    if (options.json) process.stdout.write(`${JSON.stringify({ lease, token, ...pushJson(result) })}\n`);
+    const [{ token }] = fences;
+    const held = Object.fromEntries(fences.map((f) => [f.record.slice(0, f.record.indexOf("/")), f.name]));
+    if (options.json) process.stdout.write(`${JSON.stringify({ ...held, token, ...pushJson(result) })}\n`);
     return told.code;
   } finally {
     await place.ports.store.close();
   }
+}
+
+/** What holds here: the lease of the options or the environment, and the draft that a run above works on. */
+async function fencesOf(place: Place, options: Options): Promise<[Fence, ...Fence[]]> {
+  const { FENCEPOST_LEASE, FENCEPOST_TOKEN, FENCEPOST_CLAIM } = process.env;
+  const { FENCEPOST_DRAFT, FENCEPOST_DRAFT_TOKEN } = process.env;
+  const { chance } = place.ports;
+  const drafts: Fence[] = [];
+  if (FENCEPOST_DRAFT && FENCEPOST_DRAFT_TOKEN && FENCEPOST_CLAIM) {
+    const token = wholeNumber("FENCEPOST_DRAFT_TOKEN", 1, Number.MAX_SAFE_INTEGER)(FENCEPOST_DRAFT_TOKEN);
+    drafts.push(draftFence(FENCEPOST_DRAFT, { token, claim: { id: FENCEPOST_CLAIM } }, chance));
+  }
+  const [draft] = drafts;
+  if (draft && options.lease === undefined && !FENCEPOST_LEASE) return [draft];
+  const lease = leaseName(options.lease ?? FENCEPOST_LEASE ?? missing("--lease", "FENCEPOST_LEASE"));
+  const given = FENCEPOST_TOKEN ?? "";
+  const token =
+    options.token ??
+    wholeNumber(
+      "FENCEPOST_TOKEN",
+      1,
+      Number.MAX_SAFE_INTEGER,
+    )(given || missing("--token", "FENCEPOST_TOKEN"));
+  const inherited =
+    options.lease === undefined || options.lease === FENCEPOST_LEASE ? FENCEPOST_CLAIM : undefined;
+  return [leaseFence(lease, await ownerOf(place, lease, token, inherited), chance), ...drafts];
 }
 
 /** The claim that holds under this token: handed down by the environment, or else read from the record itself. */

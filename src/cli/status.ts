@@ -1,11 +1,13 @@
 // `fencepost status`: who holds which lease, since when, until when.
 import type { Command as Commander } from "commander";
 import { systemClock } from "../clock.js";
+import { adviseTtl, describeAdvice } from "../lease/advice.js";
 import { describeHolding, leaseJson, leaseState } from "../lease/describe.js";
 import { describeClaim } from "../protocol/claim.js";
 import { leaseRecordName, readLease, type SeenLease } from "../protocol/lease.js";
 import { leaseName } from "../protocol/names.js";
 import { RecordInvalid, type Versioned } from "../protocol/record.js";
+import { readable } from "./doctor.js";
 import { exit } from "./exit.js";
 import { json, placed } from "./options.js";
 import { findPlace, type PlaceOptions } from "./place.js";
@@ -33,13 +35,19 @@ async function status(given: string | undefined, options: Options): Promise<numb
     else for await (const record of store.list("lease/")) found.push(record);
     const now = systemClock.read().wall;
     const { leases, unreadable } = readAll(found);
+    // For one lease only, since each history is a request of its own.
+    const advice =
+      name === undefined || leases.length === 0
+        ? null
+        : adviseTtl(readable(await store.history(leaseRecordName(name), 600)));
     if (options.json) {
       const shown = leases.map((seen) => leaseJson(seen, now));
       process.stdout.write(
-        `${JSON.stringify({ store: store.label, leases: shown, unreadable: unreadable.map((e) => e.message) })}\n`,
+        `${JSON.stringify({ store: store.label, leases: shown, unreadable: unreadable.map((e) => e.message), ...(advice ? { advice } : {}) })}\n`,
       );
     } else {
       for (const seen of leases) process.stdout.write(`${line(seen, now)}\n`);
+      if (advice) process.stdout.write(`${onOut.dim(describeAdvice(advice))}\n`);
       if (leases.length === 0 && unreadable.length === 0)
         process.stdout.write(
           name === undefined

@@ -1,5 +1,4 @@
 // `fencepost unlock`: frees a lease by force, for people. The token advances, so the old holder is fenced off.
-import { userInfo } from "node:os";
 import type { Command as Commander } from "commander";
 import { systemClock } from "../clock.js";
 import { describeHolding } from "../lease/describe.js";
@@ -8,7 +7,8 @@ import { oneLine } from "../protocol/claim.js";
 import { leaseName } from "../protocol/names.js";
 import { ConfigurationError, exit, UsageError } from "./exit.js";
 import { json, placed, wholeNumber } from "./options.js";
-import { findPlace, type Place, type PlaceOptions } from "./place.js";
+import { person } from "./person.js";
+import { findPlace, type PlaceOptions } from "./place.js";
 import { voice } from "./speak.js";
 
 interface Options extends PlaceOptions {
@@ -68,12 +68,4 @@ async function unlock(lease: string, options: Options): Promise<number> {
   } finally {
     await place.ports.store.close();
   }
-}
-
-/** Who unlocks, as git or the machine knows them. */
-function person(place: Place): string {
-  const setting = (key: string) => place.clone?.config.findLast(([name]) => name === key)?.[1];
-  const name =
-    process.env.GITHUB_ACTOR || setting("user.name") || setting("user.email") || userInfo().username;
-  return oneLine(name).slice(0, 100);
 }

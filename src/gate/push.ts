@@ -1,28 +1,19 @@
-// The fenced push: the branch moves only if the lease moves in the same atomic transaction.
+// The fenced push: the branch moves only if its fences, a lease or a draft, move in the same atomic transaction.
 import type { Chance } from "../chance.js";
 import type { Clock } from "../clock.js";
 import type { Clone } from "../git/clone.js";
-import { type PrivateRepository, privateRepository, remoteTips } from "../git/private.js";
+import { type PrivateRepository, privateRepository } from "../git/private.js";
 import { lastWords } from "../git/program.js";
 import { pushAtomically, type RefUpdate } from "../git/push.js";
-import { commitRecord, type RawCommit, readCommits, writeEmptyTree } from "../git/records.js";
+import { commitRecord, type RawCommit, writeEmptyTree } from "../git/records.js";
 import { findRefusal, type Refusal } from "../git/refusal.js";
-import { destination, type Remote } from "../git/remote.js";
-import {
-  checkWitness,
-  type Holding,
-  isMine,
-  leaseMessage,
-  leaseRecordName,
-  type Ownership,
-  readLease,
-  type SeenLease,
-  succeed,
-  TokenRegressed,
-} from "../protocol/lease.js";
+import type { Remote } from "../git/remote.js";
+import { TokenRegressed } from "../protocol/lease.js";
 import { refOf } from "../protocol/names.js";
-import { type Instant, type Oid, RecordInvalid } from "../protocol/record.js";
+import { type Instant, type Oid, RecordInvalid, type Versioned } from "../protocol/record.js";
+import type { Fence } from "./fence.js";
 import { uploadLfs } from "./lfs.js";
+import { fetchInto, holdings, type Look, lookAt } from "./look.js";
 import { type OnMoved, replay } from "./moved.js";
 import { type Rescue, rescue } from "./rescue.js";
 
@@ -36,8 +27,8 @@ export interface PushRequest {
   clone: Clone;
   remote: Remote;
   prefix: string;
-  lease: string;
-  owner: Ownership;
+  /** At least one. The first one names the rescue, and its chain answers for the whole push. */
+  fences: readonly [Fence, ...Fence[]];
   /** The commit to publish. */
   head: Oid;
   /** A full ref. */
@@ -50,7 +41,7 @@ export interface PushRequest {
   attempts: number;
   clock: Clock;
   chance: Chance;
-  /** The store's time, for the date of the lease commit. */
+  /** The store's time, for the date of the records' commits. */
   now: () => Instant;
   /** Where a bundle goes when the rescue ref is refused too. */
   bundleFolder: string;
@@ -58,12 +49,14 @@ export interface PushRequest {
 }
 
 export type PushResult =
-  | { outcome: "pushed"; commit: Oid; holding: Holding; replayed: boolean }
+  /** `written`: the records that moved with the branch, in the order of the fences. */
+  | { outcome: "pushed"; commit: Oid; written: Versioned[]; replayed: boolean }
   | { outcome: "unchanged"; commit: Oid }
   | { outcome: "moved"; why: string; rescue: Rescue }
-  | { outcome: "superseded"; by: SeenLease | null; rescue: Rescue }
+  /** The fence that is not the pusher's (any more), and its record as it is. */
+  | { outcome: "superseded"; fence: Fence; seen: Versioned | null; rescue: Rescue }
   | { outcome: "refused"; refusal: Refusal; rescue: Rescue }
-  /** The lease's record cannot be trusted: rubbish, of a newer format, or gone backwards. */
+  /** A fence's record cannot be trusted: rubbish, of a newer format, or gone backwards. */
   | { outcome: "broken"; why: string; rescue: Rescue }
   /** The outcome stayed unknown, or the server could not be reached. */
   | { outcome: "unavailable"; why: string; rescue: Rescue };
@@ -72,18 +65,9 @@ type Failure = Exclude<PushResult, { outcome: "pushed" | "unchanged" }>;
 type WithoutRescue<F> = F extends unknown ? Omit<F, "rescue"> : never;
 type Verdict = Exclude<PushResult, Failure> | WithoutRescue<Failure>;
 
-/** What the remote shows in one look. */
-interface Look {
-  leaseTip: Oid | null;
-  lease: SeenLease | null;
-  branchTip: Oid | null;
-  tips: Map<string, Oid>;
-}
-
-/** A lease commit that was sent, and may or may not have arrived. */
+/** Records that were sent with a head, and may or may not have arrived. */
 interface Sent {
-  commit: RawCommit;
-  holding: Holding;
+  commits: RawCommit[];
   head: Oid;
 }
 
@@ -128,7 +112,7 @@ async function rounds(
   tree: Oid,
   progress: { head: Oid; branchTip: Oid | null },
 ): Promise<Verdict> {
-  const { clock, chance, owner, onMoved, say } = request;
+  const { clock, chance, fences, onMoved, say } = request;
   let sent: Sent | undefined;
   let why = "";
   let uploaded: Oid | undefined;
@@ -144,8 +128,9 @@ async function rounds(
     }
     progress.branchTip = look.branchTip;
     if (sent && (await arrived(repository, request, sent, look))) return pushed(sent, request);
-    checkWitness(request.lease, look.lease, owner.token);
-    if (!isMine(look.lease, owner)) return { outcome: "superseded", by: look.lease };
+    for (const [i, fence] of fences.entries()) fence.check(look.records[i] ?? null);
+    const mine = holdings(fences, look);
+    if ("fence" in mine) return { outcome: "superseded", ...mine };
     const ready = await standing(request, repository, look, progress.head);
     if (ready === "unchanged") return { outcome: "unchanged", commit: progress.head };
     if (ready === "moved") {
@@ -162,10 +147,9 @@ async function rounds(
       if (lfs) return { outcome: "refused", refusal: lfs };
       uploaded = progress.head;
     }
-    sent = await nextLease(request, repository, tree, look.lease, sent, progress.head);
-    say(
-      `pushing ${progress.head.slice(0, 10)} to ${request.branch} with lease commit ${sent.commit.oid.slice(0, 10)}`,
-    );
+    sent = await nextRecords(request, repository, tree, mine.records, sent, progress.head);
+    const moved = sent.commits.map((commit, i) => `${fences[i]?.record} ${commit.oid.slice(0, 10)}`);
+    say(`pushing ${progress.head.slice(0, 10)} to ${request.branch} with ${moved.join(" and ")}`);
     const { reply, lines } = await pushAtomically(repository, updates(request, sent));
     if (reply.code === 0) return confirm(request, repository, sent);
     const refusal = findRefusal(reply.stderr, lines);
@@ -177,46 +161,11 @@ async function rounds(
   const look = await lookAt(request, repository);
   if ("failed" in look) return { outcome: "unavailable", why };
   if (sent && (await arrived(repository, request, sent, look))) return pushed(sent, request);
-  if (!isMine(look.lease, owner)) return { outcome: "superseded", by: look.lease };
+  const mine = holdings(fences, look);
+  if ("fence" in mine) return { outcome: "superseded", ...mine };
   const moved = (await standing(request, repository, look, progress.head)) === "moved";
   const tries = `${why}, after ${request.attempts} attempts`;
   return moved ? { outcome: "moved", why: tries } : { outcome: "unavailable", why: tries };
-}
-
-async function lookAt(
-  request: PushRequest,
-  repository: PrivateRepository,
-): Promise<Look | { failed: string }> {
-  const leaseRef = refOf(request.prefix, leaseRecordName(request.lease));
-  const refs = [leaseRef, request.branch, ...request.further.map((f) => f.ref)];
-  const seen = await remoteTips(repository, refs);
-  if ("failed" in seen) return { failed: seen.failed.stderr };
-  const leaseTip = seen.tips.get(leaseRef) ?? null;
-  let commit: RawCommit | null = null;
-  if (leaseTip !== null) {
-    [commit = null] = await readCommits(repository, [leaseTip]);
-    if (commit === null) {
-      const fetched = await fetchInto(repository, ["--depth=1"], leaseRef, "refs/fencepost/lease");
-      if (fetched !== null) return { failed: fetched };
-      [commit = null] = await readCommits(repository, ["refs/fencepost/lease"]);
-    }
-  }
-  const name = leaseRecordName(request.lease);
-  const versioned = commit && { ...commit, name, writtenAt: commit.committedAt };
-  const branchTip = seen.tips.get(request.branch) ?? null;
-  return { leaseTip: commit?.oid ?? null, lease: readLease(versioned), branchTip, tips: seen.tips };
-}
-
-/** Fetches one remote ref; null, or what git complained about. */
-async function fetchInto(
-  repository: PrivateRepository,
-  flags: readonly string[],
-  from: string,
-  to: string,
-): Promise<string | null> {
-  const quiet = ["--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"];
-  const reply = await repository.run(["fetch", ...quiet, ...flags, destination, `+${from}:${to}`]);
-  return reply.code === 0 ? null : reply.stderr;
 }
 
 /** How `head` stands to what the remote shows. */
@@ -234,33 +183,40 @@ async function standing(
   return ancestor.code === 0 ? "ready" : "moved";
 }
 
-/** The lease commit to send: the very same one as before while nothing changed, so that sending it twice is harmless. */
-async function nextLease(
+/** The records to send: the very same commits as before while nothing changed, so that sending them twice is harmless. */
+async function nextRecords(
   request: PushRequest,
   repository: PrivateRepository,
   tree: Oid,
-  lease: SeenLease,
+  records: readonly Versioned[],
   before: Sent | undefined,
   head: Oid,
 ): Promise<Sent> {
-  if (before && before.head === head && before.commit.parents[0] === lease.oid) return before;
-  const further = request.further.map((f) => [f.ref, f.oid] as const);
-  const published = Object.fromEntries([[request.branch, head], ...further]);
-  const [now, nonce] = [request.now(), request.chance.nonce()];
-  const next = succeed(lease, request.owner, { event: "pushed", nonce, published, now });
-  if (next === null) throw new Error("a lease that was mine has no successor");
-  const commit = await commitRecord(repository, tree, lease.oid, leaseMessage(next.record), now);
-  const { token, holder } = next.record;
-  const holding = { lease: request.lease, token, claim: holder, oid: commit.oid, record: next.record };
-  return { commit, head, holding: { ...holding, writtenAt: commit.committedAt } };
+  const same = before?.head === head && records.every((r, i) => before.commits[i]?.parents[0] === r.oid);
+  if (before && same) return before;
+  const published = Object.fromEntries([
+    [request.branch, head],
+    ...request.further.map((f) => [f.ref, f.oid] as const),
+  ]);
+  const commits: RawCommit[] = [];
+  for (const [i, fence] of request.fences.entries()) {
+    const seen = records[i] as Versioned;
+    const now = request.now();
+    const message = fence.succeed(seen, published, now);
+    commits.push(await commitRecord(repository, tree, seen.oid, message, now));
+  }
+  return { commits, head };
 }
 
 function updates(request: PushRequest, sent: Sent): RefUpdate[] {
   const branch: RefUpdate = { ref: request.branch, to: sent.head };
   if (request.replaces !== undefined) branch.expected = request.replaces;
-  const leaseRef = refOf(request.prefix, leaseRecordName(request.lease));
-  const lease = { ref: leaseRef, to: sent.commit.oid, expected: sent.commit.parents[0] ?? null };
-  return [branch, ...request.further.map((f) => ({ ref: f.ref, to: f.oid })), lease];
+  const fences = request.fences.map((fence, i) => ({
+    ref: refOf(request.prefix, fence.record),
+    to: sent.commits[i]?.oid ?? null,
+    expected: sent.commits[i]?.parents[0] ?? null,
+  }));
+  return [branch, ...request.further.map((f) => ({ ref: f.ref, to: f.oid })), ...fences];
 }
 
 /** git reported success. A look that shows otherwise is a fault of the server, and never passed over. */
@@ -272,8 +228,8 @@ async function confirm(request: PushRequest, repository: PrivateRepository, sent
 }
 
 /**
- * Whether a push that was sent took effect. Branch and lease moved together or not at all, so the lease's chain
- * answers for both, also when somebody wrote on top since.
+ * Whether a push that was sent took effect. Branch and fences moved together or not at all, so the first fence's chain
+ * answers for all, also when somebody wrote on top since.
  */
 async function arrived(
   repository: PrivateRepository,
@@ -281,20 +237,22 @@ async function arrived(
   sent: Sent,
   look: Look,
 ): Promise<boolean> {
-  if (look.leaseTip === sent.commit.oid) return true;
-  if (look.leaseTip === null || look.leaseTip === sent.commit.parents[0]) return false;
-  const leaseRef = refOf(request.prefix, leaseRecordName(request.lease));
-  const failed = await fetchInto(repository, ["--depth=600"], leaseRef, "refs/fencepost/lease");
+  const tip = look.records[0]?.oid;
+  const [commit] = sent.commits;
+  if (tip === undefined || commit === undefined || tip === commit.parents[0]) return false;
+  if (tip === commit.oid) return true;
+  const ref = refOf(request.prefix, request.fences[0].record);
+  const failed = await fetchInto(repository, ["--depth=600"], ref, "refs/fencepost/fence-0");
   if (failed !== null) return false;
-  const chain = await repository.output(["rev-list", "refs/fencepost/lease", "--"]);
-  return chain.split("\n").includes(sent.commit.oid);
+  const chain = await repository.output(["rev-list", "refs/fencepost/fence-0", "--"]);
+  return chain.split("\n").includes(commit.oid);
 }
 
 function pushed(sent: Sent, request: PushRequest): Verdict {
-  return {
-    outcome: "pushed",
-    commit: sent.head,
-    holding: sent.holding,
-    replayed: sent.head !== request.head,
-  };
+  const written = sent.commits.map((commit, i) => ({
+    ...commit,
+    name: (request.fences[i] as Fence).record,
+    writtenAt: commit.committedAt,
+  }));
+  return { outcome: "pushed", commit: sent.head, written, replayed: sent.head !== request.head };
 }

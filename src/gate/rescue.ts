@@ -13,7 +13,7 @@ export type Rescue =
   /** Only the clone has them; says why. */
   | { kept: "clone"; commit: Oid; why: string };
 
-type RescueRequest = Pick<PushRequest, "prefix" | "lease" | "owner" | "head" | "bundleFolder">;
+type RescueRequest = Pick<PushRequest, "prefix" | "fences" | "head" | "bundleFolder">;
 
 /** What is kept is always the user's own commit, not a rebased one. `base` is left out of a bundle when it is known. */
 export async function rescue(
@@ -21,8 +21,8 @@ export async function rescue(
   request: RescueRequest,
   base: Oid | null,
 ): Promise<Rescue> {
-  const { head } = request;
-  const first = rescueRef(request.prefix, request.lease, request.owner.token);
+  const { head, fences } = request;
+  const first = rescueRef(request.prefix, fences[0].name, fences[0].token);
   let problem = "";
   // A second failed push of one token keeps both.
   for (const ref of [first, `${first}-${head.slice(0, 10)}`]) {

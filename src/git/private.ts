@@ -12,6 +12,7 @@ export type RepositoryCall = {
   env?: Record<string, string>;
   signal?: AbortSignal | undefined;
   cwd?: string;
+  onOutput?: (chunk: Buffer) => void;
 };
 
 export interface PrivateRepository {

@@ -12,6 +12,8 @@ export interface GitCall {
   env?: Record<string, string>;
   input?: string;
   signal?: AbortSignal | undefined;
+  /** Gets the output as it comes, for more than should be held at once; the reply then has none. */
+  onOutput?: (chunk: Buffer) => void;
 }
 
 export interface GitReply {
@@ -57,7 +59,7 @@ export function git(call: GitCall): Promise<GitReply> {
       reject(call.signal?.reason);
     };
     call.signal?.addEventListener("abort", abort, { once: true });
-    child.stdout.on("data", (chunk) => out.push(chunk));
+    child.stdout.on("data", call.onOutput ?? ((chunk) => out.push(chunk)));
     child.stderr.on("data", (chunk) => err.push(chunk));
     // git may end before it has read its input; its exit code tells what matters then.
     child.stdin.on("error", () => {});

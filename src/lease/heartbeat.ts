@@ -9,10 +9,48 @@ import {
   type SeenLease,
   TokenRegressed,
 } from "../protocol/lease.js";
+import { quote } from "../protocol/names.js";
+import type { Oid } from "../protocol/record.js";
+import type { CallOptions, Store } from "../store/store.js";
 import { type Ports, readOne, succeedLease } from "./lease.js";
 
-export type Beat =
-  | { event: "renewed"; holding: Holding; sentAt: Reading }
+/** What a heartbeat keeps alive, a lease or a draft: how to read its record, and how to renew it. */
+export interface Kept<H extends S, S extends { oid: Oid }> {
+  noun: "lease" | "draft";
+  name(holding: H): string;
+  read(store: Store, holding: H, options: CallOptions): Promise<S | null>;
+  isMine(seen: S | null, holding: H): seen is S;
+  /** On top of `known`. Anyone but the current claim changes nothing. */
+  renew(ports: Ports, holding: H, options: CallOptions, known: S | null): Promise<Renewal<H>>;
+}
+
+export type Renewal<H> =
+  | { outcome: "written"; holding: H; sentAt: Reading }
+  /** Says what the record is instead. */
+  | { outcome: "not-mine"; by: string };
+
+export const keptLease: Kept<Holding, SeenLease> = {
+  noun: "lease",
+  name: ({ lease }) => lease,
+  read: (store, { lease }, options) => readOne(store, lease, options),
+  isMine,
+  async renew(ports, holding, options, known) {
+    const result = await succeedLease(ports, holding, "renewed", options, known);
+    if (result.outcome === "written") return result;
+    const { seen } = result;
+    const by = seen ? `token ${seen.record.token} is ${seen.record.state}` : "its record is gone";
+    return { outcome: "not-mine", by };
+  },
+};
+
+/** What both kinds of holding tell about themselves. */
+interface AnyHolding {
+  oid: Oid;
+  record: { ttl?: number | undefined };
+}
+
+export type Beat<H = Holding> =
+  | { event: "renewed"; holding: H; sentAt: Reading }
   /** A renewal failed; the next one is tried soon. */
   | { event: "failing"; why: string }
   /** Final. `superseded`: the record is somebody else's. `doubt`: too long without a renewal. */
@@ -20,13 +58,13 @@ export type Beat =
 
 export type LostBeat = Extract<Beat, { event: "lost" }>;
 
-export interface HeartbeatOptions extends Ports {
-  holding: Holding;
+export interface HeartbeatOptions<H = Holding> extends Ports {
+  holding: H;
   /** When the request that acquired, or last renewed, was sent. */
   sentAt: Reading;
   /** Aborting it ends the heartbeat. */
   signal: AbortSignal;
-  onBeat: (beat: Beat) => void;
+  onBeat: (beat: Beat<H>) => void;
 }
 
 /**
@@ -35,24 +73,32 @@ export interface HeartbeatOptions extends Ports {
  *
  * Short sleeps instead of one long timer, since timers stop while a machine sleeps.
  */
-export async function heartbeat(options: HeartbeatOptions): Promise<void> {
+export function heartbeat(options: HeartbeatOptions): Promise<void> {
+  return keepAlive(options, keptLease);
+}
+
+/** The same for whatever can be kept. */
+export async function keepAlive<H extends S & AnyHolding, S extends { oid: Oid }>(
+  options: HeartbeatOptions<H>,
+  kept: Kept<H, S>,
+): Promise<void> {
   const { clock, signal, onBeat } = options;
   let { holding, sentAt } = options;
-  const ttl = holding.record.ttl;
+  const ttl = holding.record.ttl ?? 0;
   let nextTry = ttl / 3;
   /** When the first renewal was sent whose outcome is unknown. */
   let unknownSince: Reading | undefined;
   while (!signal.aborted) {
     const now = clock.read();
     if (inDoubt(ttl, sentAt, now)) {
-      const detail = `no renewal of ${JSON.stringify(holding.lease)} succeeded for two thirds of its TTL`;
+      const detail = `no renewal of ${quote(kept.name(holding))} succeeded for two thirds of its TTL`;
       return onBeat({ event: "lost", why: "doubt", detail });
     }
     const age = elapsed(sentAt, now);
     if (age >= nextTry) {
       // Well under a third of the TTL, and never past the moment of doubt.
       const limit = Math.min(ttl / 5, ttl * doubtShare - age);
-      const beat = await limited(options, limit, (late) => renew(options, holding, unknownSince, late));
+      const beat = await limited(options, limit, (late) => renew(options, kept, holding, unknownSince, late));
       if (signal.aborted) return;
       onBeat(beat);
       if (beat.event === "lost") return;
@@ -67,17 +113,17 @@ export async function heartbeat(options: HeartbeatOptions): Promise<void> {
 }
 
 /** A renewal that takes too long has failed, whether or not the store heeds the signal. */
-async function limited(
-  { clock, signal }: HeartbeatOptions,
+async function limited<H>(
+  { clock, signal }: HeartbeatOptions<H>,
   limit: number,
-  attempt: (signal: AbortSignal) => Promise<Beat>,
-): Promise<Beat> {
+  attempt: (signal: AbortSignal) => Promise<Beat<H>>,
+): Promise<Beat<H>> {
   const done = new AbortController();
   const late = new AbortController();
   const timeout = clock
     .sleep(limit, AbortSignal.any([done.signal, signal]))
     .catch(() => {})
-    .then((): Beat => {
+    .then((): Beat<H> => {
       late.abort(new Error("the store did not answer in time"));
       return { event: "failing", why: "the store did not answer in time" };
     });
@@ -88,27 +134,25 @@ async function limited(
   }
 }
 
-async function renew(
-  options: HeartbeatOptions,
-  holding: Holding,
+async function renew<H extends S, S extends { oid: Oid }>(
+  ports: Ports,
+  kept: Kept<H, S>,
+  holding: H,
   unknownSince: Reading | undefined,
   signal: AbortSignal,
-): Promise<Beat> {
+): Promise<Beat<H>> {
   try {
-    let seen: SeenLease | null = holding;
+    let seen: S | null = holding;
     if (unknownSince) {
-      seen = await readOne(options.store, holding.lease, { signal });
+      seen = await kept.read(ports.store, holding, { signal });
       // Only this claim writes on top of its own record, so a tip that moved and is still mine is that renewal.
-      if (isMine(seen, holding) && seen.oid !== holding.oid)
+      if (kept.isMine(seen, holding) && seen.oid !== holding.oid)
         return { event: "renewed", holding: { ...holding, ...seen }, sentAt: unknownSince };
     }
-    const result = await succeedLease(options, holding, "renewed", { signal }, seen);
+    const result = await kept.renew(ports, holding, { signal }, seen);
     if (result.outcome === "written")
       return { event: "renewed", holding: result.holding, sentAt: result.sentAt };
-    const by = result.seen
-      ? `token ${result.seen.record.token} is ${result.seen.record.state}`
-      : "its record is gone";
-    const detail = `the lease ${JSON.stringify(holding.lease)} is no longer ours: ${by}`;
+    const detail = `the ${kept.noun} ${quote(kept.name(holding))} is no longer ours: ${result.by}`;
     return { event: "lost", why: "superseded", detail };
   } catch (error) {
     if (error instanceof TokenRegressed) return { event: "lost", why: "regressed", detail: error.message };

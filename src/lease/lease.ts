@@ -169,13 +169,15 @@ export async function succeedLease(
   ports: Ports,
   holding: Holding,
   event: "renewed" | "released",
-  options: CallOptions = {},
+  options: CallOptions & { slots?: Record<string, string> } = {},
   known: SeenLease | null = holding,
 ): Promise<SuccessorResult> {
   let seen = known;
   for (let conflicts = 0; conflicts < mostConflicts; conflicts++) {
     const sentAt = ports.clock.read();
-    const next = succeed(seen, holding, { event, nonce: ports.chance.nonce() });
+    const { slots } = options;
+    const nonce = ports.chance.nonce();
+    const next = succeed(seen, holding, { event, nonce, ...(slots ? { slots } : {}) });
     if (next === null) {
       checkWitness(holding.lease, seen, holding.token);
       return { outcome: "not-mine", seen };

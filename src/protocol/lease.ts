@@ -12,6 +12,7 @@ import {
   type Oid,
   type Versioned,
 } from "./record.js";
+import { type DoneSlots, withSlots } from "./slots.js";
 import { afterAcquire, afterPush, afterUnlock, tallyFields } from "./tally.js";
 
 const leaseSchema = v.looseObject({
@@ -30,6 +31,8 @@ const leaseSchema = v.looseObject({
   published: v.optional(v.record(v.string(), v.string())),
   unlock: v.optional(v.looseObject({ by: v.string(), reason: v.string() })),
   ...tallyFields,
+  /** Schedule by schedule, the nominal time of the newest slot that succeeded under this lease. */
+  slots: v.optional(v.record(v.string(), v.pipe(v.string(), v.isoTimestamp()))),
 });
 
 export type LeaseRecord = v.InferOutput<typeof leaseSchema>;
@@ -166,6 +169,7 @@ export function acquire(seen: SeenLease | null, ask: AcquireRequest): AcquireDec
     ttl: ask.ttl,
     holder: ask.claim,
     since: new Date(ask.now).toISOString(),
+    ...(seen?.record.slots ? { slots: seen.record.slots } : {}),
     event: "acquired",
     previous: seen?.oid ?? null,
     depth: root ? 1 : (seen?.record.depth ?? 0) + 1,
@@ -214,10 +218,12 @@ export function isMine(seen: SeenLease | null, holding: Ownership): seen is Seen
   );
 }
 
-type Successor =
-  | { event: "renewed" | "released"; nonce: string }
+/** `slots`: what it completes, beside what the record says already. */
+type Successor = { nonce: string; slots?: DoneSlots } & (
+  | { event: "renewed" | "released" }
   /** `now`: the store's time as far as the holder knows it; without it the push counts for the day of the write before. */
-  | { event: "pushed"; nonce: string; published: Record<string, Oid>; now?: Instant };
+  | { event: "pushed"; published: Record<string, Oid>; now?: Instant }
+);
 
 /** The write that follows a record of mine, or null when the record is not mine. A push is a renewal too. */
 export function succeed(seen: SeenLease | null, holding: Ownership, next: Successor): LeaseWrite | null {
@@ -230,6 +236,7 @@ export function succeed(seen: SeenLease | null, holding: Ownership, next: Succes
     previous: seen.oid,
     depth: seen.record.depth + 1,
     nonce: next.nonce,
+    ...withSlots(seen.record.slots, next.slots),
     ...(next.event === "pushed"
       ? { published: next.published, ...afterPush(seen, next.now ?? seen.writtenAt) }
       : {}),

@@ -1,0 +1,105 @@
+// `fencepost doctor`: finds each kind of damage on live records, and is content with none.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { draftRef, globs, post, publishing, pushFiles, recordAt, rewrite } from "../support/blog.js";
+import { leaseRef, type Sandbox, sandbox } from "../support/sandbox.js";
+
+let box: Sandbox;
+let clone: string;
+beforeEach(async () => {
+  box = sandbox();
+  clone = pushFiles(box, { "posts/a.md": post("a") });
+  const args = [
+    "--draft",
+    "posts/a.md",
+    "--convention",
+    "hugo",
+    "--push",
+    "main",
+    "--",
+    "sh",
+    "-c",
+    publishing,
+  ];
+  for (const draft of [args, ["--", "true"]])
+    await box.cli(["run", "--lease", "blog", ...draft], { cwd: clone });
+});
+afterEach(() => box.dispose());
+
+const doctor = async (...args: string[]) => {
+  const ended = await box.cli(["doctor", "--json", ...args], { cwd: clone });
+  return { code: ended.code, ...JSON.parse(ended.stdout) };
+};
+const hours = (n: number) => new Date(Date.now() - n * 3_600_000).toISOString();
+
+describe("doctor", () => {
+  it("is content with what Fencepost wrote", async () => {
+    expect(await doctor(...globs)).toMatchObject({
+      code: 0,
+      outcome: "well",
+      findings: [],
+      checked: { leases: 1, drafts: 1 },
+    });
+    const text = await box.cli(["doctor"], { cwd: clone });
+    expect(text.stdout).toMatch(/all is well: 1 leases, 1 drafts/);
+  });
+
+  const damage: [string, () => void, object][] = [
+    ["a token that went back", () => rewrite(box, leaseRef("blog"), { token: 1 }), { check: "token" }],
+    [
+      "a lease that changed hands under the old token",
+      () => rewrite(box, leaseRef("blog"), { event: "acquired", state: "released" }),
+      { check: "token" },
+    ],
+    ["a chain that broke", () => rewrite(box, leaseRef("blog"), { depth: 99 }), { check: "chain" }],
+    [
+      "a record that nobody can parse",
+      () => box.git(box.origin, "update-ref", leaseRef("blog"), "main"),
+      { check: "unreadable" },
+    ],
+    [
+      "a draft's token that went back",
+      () => {
+        rewrite(box, draftRef("posts/a.md"), { token: 5 });
+        rewrite(box, draftRef("posts/a.md"), { token: 2 });
+      },
+      { check: "token" },
+    ],
+    [
+      "a lease that is held and expired",
+      () => rewrite(box, leaseRef("blog"), { state: "held", event: "renewed" }, hours(3)),
+      { check: "expired", what: "lease blog" },
+    ],
+    [
+      "a draft that is held and expired",
+      () => rewrite(box, draftRef("posts/a.md"), { state: "held", event: "renewed" }, hours(3)),
+      { check: "expired", what: "draft posts/a.md" },
+    ],
+    [
+      "a counter that is no count",
+      () => {
+        box.git(box.origin, "update-ref", "refs/heads/fencepost/stats/blog", leaseRef("blog"));
+        rewrite(box, "refs/heads/fencepost/stats/blog", { skips: -1 });
+      },
+      { check: "stats" },
+    ],
+  ];
+  it.each(damage)("finds %s, and says what to do", async (_, harm, finding) => {
+    harm();
+    const found = await doctor();
+    expect(found.code).toBe(1);
+    expect(found.findings).toEqual([expect.objectContaining(finding)]);
+    expect(found.findings[0].advice.length).toBeGreaterThan(20);
+  });
+
+  it("advises a TTL by the longest hold, as `status` does", async () => {
+    const since = hours(2);
+    rewrite(box, leaseRef("blog"), { token: 3, event: "acquired", state: "held", since }, hours(2));
+    rewrite(box, leaseRef("blog"), { event: "released", state: "released", since }, hours(1));
+    const words =
+      /the longest of 3 holds took (1h|59m).*: without a heartbeat such a run would be taken over; use --ttl 1h30m to 2h/;
+    expect((await doctor()).advice).toEqual([{ lease: "blog", advice: expect.stringMatching(words) }]);
+    const status = await box.cli(["status", "blog"], { cwd: clone });
+    expect(status.stdout).toMatch(words);
+    expect(recordAt(box, leaseRef("blog"))).toMatchObject({ token: 3 });
+  });
+});
