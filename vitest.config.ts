@@ -14,6 +14,8 @@ export default defineConfig({
     fileParallelism: true,
     // GitHub's parser imports JSON without saying so, which Node refuses and vite understands.
     server: { deps: { inline: [/@actions\/(workflow-parser|expressions)/] } },
+    // What a passing test prints is for whoever runs it alone.
+    silent: report ? "passed-only" : false,
     reporters: report ? ["dot", "json"] : ["default"],
     ...(report ? { outputFile: { json: report } } : {}),
   },

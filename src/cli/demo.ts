@@ -1,10 +1,9 @@
 // `fencepost demo`: the whole story on this machine, with real processes and a real git server side, in half a minute.
-import { execFileSync, spawn } from "node:child_process";
-import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
 import { systemClock } from "../clock.js";
+import { canFreeze, openStage, type Stage } from "./demo-stage.js";
 import { exit } from "./exit.js";
 import { onOut } from "./speak.js";
 
@@ -15,9 +14,6 @@ export function demoCommand(finish: (code: number) => void): Command {
     )
     .action(async () => finish(await demo()));
 }
-
-/** Windows cannot stop and continue a process. There a person declares the third run dead instead. */
-const canFreeze = process.platform !== "win32";
 
 async function demo(): Promise<number> {
   const stage = await openStage();
@@ -211,116 +207,4 @@ async function takeoverDuringPush(stage: Stage) {
 /** A program that ends when the file is there, or after half a minute. */
 function waitFor(file: string): string {
   return `let n=0;const t=setInterval(()=>{if(require("fs").existsSync(${JSON.stringify(file)})||n++>600)clearInterval(t)},50)`;
-}
-
-interface Played {
-  pid: number | undefined;
-  ended: Promise<{ code: number; stderr: string }>;
-  until(pattern: RegExp): Promise<void>;
-}
-
-type Stage = Awaited<ReturnType<typeof openStage>>;
-
-async function openStage() {
-  const folder = await mkdtemp(join(tmpdir(), "fencepost-demo-"));
-  const origin = join(folder, "server.git");
-  const identity = { NAME: "demo", EMAIL: "demo@example.org" };
-  const roles = ["AUTHOR", "COMMITTER"].flatMap((role) =>
-    Object.entries(identity).map(([part, value]) => [`GIT_${role}_${part}`, value]),
-  );
-  // The person's own settings and hooks have no part in the demo.
-  const env = {
-    ...process.env,
-    ...Object.fromEntries(roles),
-    GIT_CONFIG_GLOBAL: join(folder, "gitconfig"),
-    GIT_CONFIG_NOSYSTEM: "1",
-  };
-  await writeFile(join(folder, "gitconfig"), "");
-  const out = (text: string) => process.stdout.write(`${text}\n`);
-  const gitIn = (cwd: string, ...args: string[]) =>
-    execFileSync("git", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  gitIn(folder, "init", "-q", "--bare", origin);
-  gitIn(origin, "symbolic-ref", "HEAD", "refs/heads/main");
-  const clone = (name: string) => {
-    gitIn(folder, "clone", "-q", origin, name);
-    return join(folder, name);
-  };
-  const seed = clone("seed");
-  gitIn(seed, "commit", "-q", "--allow-empty", "-m", "an empty blog");
-  gitIn(seed, "push", "-q", "origin", "HEAD:refs/heads/main");
-  const show = (text: string) => {
-    for (const line of text.trimEnd().split("\n")) out(`   ${onOut.dim("|")} ${line}`);
-  };
-  const children = new Set<number>();
-
-  /** Plays a command; quietly where the story shows it later. */
-  function run(cwd: string, args: string[], quietly = false): Played {
-    const shown = args.map((arg) =>
-      arg === process.execPath ? "node" : / /.test(arg) ? JSON.stringify(arg) : arg,
-    );
-    const line = shown.join(" ").replace(/ -e ".*$/s, " -e …");
-    out(`   ${onOut.bold(`$ fencepost ${line}`)}`);
-    const child = spawn(process.execPath, [process.argv[1] ?? "", ...args], {
-      cwd,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-      detached: canFreeze,
-    });
-    if (child.pid) children.add(child.pid);
-    let stdout = "";
-    let stderr = "";
-    let wake = () => {};
-    child.stdout.on("data", (chunk) => {
-      stdout += chunk;
-      wake();
-    });
-    child.stderr.on("data", (chunk) => {
-      stderr += chunk;
-      wake();
-    });
-    const ended = new Promise<{ code: number; stderr: string }>((resolve, reject) => {
-      child.on("error", reject);
-      child.on("close", (code) => {
-        if (child.pid) children.delete(child.pid);
-        if (!quietly) show(stderr);
-        resolve({ code: code ?? 1, stderr });
-        wake();
-      });
-    });
-    const until = (pattern: RegExp) =>
-      new Promise<void>((resolve, reject) => {
-        wake = () => {
-          if (pattern.test(stdout + stderr)) resolve();
-          else if (child.exitCode !== null) reject(new Error(`the demo's run ended early:\n${stderr}`));
-        };
-        wake();
-      });
-    return { pid: child.pid, ended, until };
-  }
-
-  return {
-    folder,
-    origin,
-    clone,
-    run,
-    show,
-    git: (...args: string[]) => gitIn(origin, ...args),
-    token: () =>
-      Number(/#(\d+)/.exec(gitIn(origin, "log", "-1", "--format=%s", "fencepost/lease/blog"))?.[1]),
-    title: (text: string) => out(`\n${onOut.bold(onOut.cyan(text))}`),
-    tell: (text: string) => out(`   ${text}`),
-    evidence(what: string | undefined, ...args: string[]) {
-      if (what) out(`   ${onOut.dim(`git ${args[0]}: ${what}`)}`);
-      show(gitIn(origin, ...args));
-    },
-    async close() {
-      for (const pid of children)
-        try {
-          process.kill(canFreeze ? -pid : pid, "SIGKILL");
-        } catch {
-          // It has ended by itself.
-        }
-      await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-    },
-  };
 }

@@ -78,7 +78,7 @@ async function examine(store: Store, now: number): Promise<Diagnosis> {
   }
   for await (const tip of store.list("stats/")) {
     found.checked.stats++;
-    found.findings.push(...checkStats(tip));
+    found.findings.push(...checkStats(await store.history(tip.name, depth)));
   }
   found.findings.push(...(await floor(store)));
   return found;

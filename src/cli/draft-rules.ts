@@ -4,12 +4,11 @@ import { type FindOptions, type Found, findDrafts } from "../draft/find.js";
 import { type PrivateRepository, privateRepository } from "../git/private.js";
 import { type Convention, conventions, custom } from "../protocol/conventions/index.js";
 import { defaultMaxAttempts } from "../protocol/draft.js";
-import { parseDuration } from "../protocol/duration.js";
 import { quote } from "../protocol/names.js";
 import { type Backoff, defaultBackoff } from "../protocol/settle.js";
 import { checkTimezone } from "../protocol/zone.js";
 import { UsageError } from "./exit.js";
-import { wholeNumber } from "./options.js";
+import { durationOption, wholeNumber } from "./options.js";
 import type { Place } from "./place.js";
 
 export interface RuleOptions {
@@ -41,11 +40,13 @@ export function ruled(command: Command): Command {
       wholeNumber("--max-attempts", 1, 100),
       defaultMaxAttempts,
     )
-    .option(
-      "--backoff <duration>",
-      "how long a draft waits after its first failure; it doubles with each one, up to 6h",
-      (given) => parseDuration("--backoff", given, { least: 0, most: 6 * 3_600_000 }),
-      defaultBackoff.first,
+    .addOption(
+      durationOption(
+        "--backoff",
+        "how long a draft waits after its first failure; it doubles with each one, up to 6h",
+        { least: 0, most: 6 * 3_600_000 },
+        defaultBackoff.first,
+      ),
     );
 }
 

@@ -17,6 +17,12 @@ import { statusCommand } from "./status.js";
 import { sweepCommand } from "./sweep.js";
 import { unlockCommand } from "./unlock.js";
 
+// A reader that went away, such as `| head`, is no reason to fall over with a lease in hand.
+for (const stream of [process.stdout, process.stderr])
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
+
 const finish = (code: number) => {
   process.exitCode = code;
 };

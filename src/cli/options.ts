@@ -1,6 +1,6 @@
 // Options that several commands share, read strictly and once.
 import { Command, Option } from "commander";
-import { parseDuration } from "../protocol/duration.js";
+import { type DurationRange, formatDuration, parseDuration } from "../protocol/duration.js";
 import { defaultPrefix } from "../protocol/names.js";
 import { UsageError } from "./exit.js";
 
@@ -8,9 +8,17 @@ import { UsageError } from "./exit.js";
 export const ttlRange = { least: 2000, most: 7 * 86_400_000 };
 export const waitRange = { least: 0, most: 7 * 86_400_000 };
 
-export const parseTtl = (given: string) => parseDuration("--ttl", given, ttlRange);
 export const parseWait = (given: string) => parseDuration("--wait", given, waitRange);
 export const parseSkew = (given: string) => parseDuration("--skew", given, waitRange);
+
+/** An option that takes a duration; its default reads as people write it. */
+export function durationOption(name: string, text: string, range: DurationRange, usual: number): Option {
+  return new Option(`${name} <duration>`, text)
+    .argParser((given) => parseDuration(name, given, range))
+    .default(usual, formatDuration(usual));
+}
+
+export const ttlOption = (text: string) => durationOption("--ttl", text, ttlRange, 900_000);
 
 /** A command with the options that say where the leases are. */
 export function placed(name: string): Command {

@@ -12,10 +12,10 @@ import {
   json,
   type PushOptions,
   parseSkew,
-  parseTtl,
   parseWait,
   placed,
   pushing,
+  ttlOption,
   wholeNumber,
 } from "./options.js";
 import { findPlace, type PlaceOptions } from "./place.js";
@@ -42,7 +42,7 @@ export function runCommand(finish: (code: number) => void): Commander {
     .usage("--lease NAME [options] -- COMMAND…")
     .argument("<command...>", "the command and its arguments, after --")
     .option("--lease <name>", "the lease: one per thing that must not be written twice at once")
-    .option("--ttl <duration>", "how long the lease lasts without renewal", parseTtl, 900_000)
+    .addOption(ttlOption("how long the lease lasts without renewal"))
     .option(
       "--wait <duration>",
       "how long to wait when somebody else holds it (default: do not wait)",

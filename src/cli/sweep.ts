@@ -4,7 +4,6 @@ import type { Command as Commander } from "commander";
 import { systemClock } from "../clock.js";
 import { globMatcher } from "../draft/glob.js";
 import { type Swept, sweep } from "../draft/sweep.js";
-import { parseDuration } from "../protocol/duration.js";
 import { defaultSkew } from "../protocol/lease.js";
 import { branchRef } from "../protocol/names.js";
 import { defaultStaleAfter } from "../protocol/sweep.js";
@@ -12,7 +11,16 @@ import { finder, type RuleOptions, ruled, rulesOf } from "./draft-rules.js";
 import { draftRows, draftTable } from "./draft-table.js";
 import { exit, UsageError } from "./exit.js";
 import { Interrupt } from "./interrupt.js";
-import { json, type PushOptions, parseSkew, parseTtl, placed, pushing, wholeNumber } from "./options.js";
+import {
+  durationOption,
+  json,
+  type PushOptions,
+  parseSkew,
+  placed,
+  pushing,
+  ttlOption,
+  wholeNumber,
+} from "./options.js";
 import { findPlace, type PlaceOptions } from "./place.js";
 import { voice } from "./speak.js";
 import { type Worked, workDrafts } from "./sweep-work.js";
@@ -37,15 +45,17 @@ export function sweepCommand(finish: (code: number) => void): Commander {
     .argument("[command...]", "works one draft; it runs once for each draft that is started")
     .requiredOption("--drafts <globs...>", "which files are drafts; `!` before a glob leaves files out")
     .option("--branch <branch>", "the branch whose tip says what is pending", "main")
-    .option(
-      "--stale-after <duration>",
-      "leave drafts alone that are younger (their own event may be on the way), and starts that nobody claimed yet",
-      (given) => parseDuration("--stale-after", given, { least: 0, most: 30 * 86_400_000 }),
-      defaultStaleAfter,
+    .addOption(
+      durationOption(
+        "--stale-after",
+        "leave drafts alone that are younger (their own event may be on the way), and starts that nobody claimed yet",
+        { least: 0, most: 30 * 86_400_000 },
+        defaultStaleAfter,
+      ),
     )
     .option("--event", "an event brought us here: start drafts of any age", false)
     .option("--max-start <n>", "drafts to start at the most", wholeNumber("--max-start", 0, 10_000), 1)
-    .option("--ttl <duration>", "how long the claim of a draft lasts without renewal", parseTtl, 900_000)
+    .addOption(ttlOption("how long the claim of a draft lasts without renewal"))
     .option(
       "--skew <duration>",
       "allowance for clocks that differ (default: the smaller of 30s and a third of the TTL)",

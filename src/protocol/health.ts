@@ -4,6 +4,7 @@ import { formatDuration } from "./duration.js";
 import { expiresAt, readLease, type SeenLease } from "./lease.js";
 import { type Instant, RecordInvalid, type Versioned } from "./record.js";
 import { draftExpiresAt } from "./standing.js";
+import { readStats, type SeenStats } from "./stats.js";
 import type { SweepPlan } from "./sweep.js";
 
 export interface Finding {
@@ -92,29 +93,35 @@ export function checkHeadings({ counts, total, report }: SweepPlan): Finding[] {
   return [{ check: "headings", what: "drafts", problem, advice: "Report this as a fault of Fencepost." }];
 }
 
-/** Counters are whole numbers from 0, whatever they count. */
-export function checkStats(seen: Versioned): Finding[] {
-  const start = seen.message.indexOf("\n\n");
-  let body: unknown;
-  try {
-    body = JSON.parse(seen.message.slice(start + 2));
-  } catch {
-    const problem = "its commit message holds no JSON document";
-    return [{ check: "unreadable", what: seen.name, problem, advice: restore }];
+/** Every write of a lease's counters adds exactly one, so a chain that does not add up lost or invented a count. */
+export function checkStats(chain: readonly Versioned[]): Finding[] {
+  let newer: SeenStats | null = null;
+  for (const seen of chain) {
+    let read: SeenStats | null;
+    try {
+      read = readStats(seen);
+    } catch (error) {
+      if (!(error instanceof RecordInvalid)) throw error;
+      return [{ check: "unreadable", what: seen.name, problem: error.message, advice: restore }];
+    }
+    if (newer && read) {
+      const days = Object.keys(newer.record.days);
+      const added = total(newer, days) - total(read, days);
+      if (added !== 1) {
+        const problem = `its counts changed by ${added} instead of 1 at commit ${newer.oid.slice(0, 10)}`;
+        const advice =
+          "The counters are for people only, and nothing hangs on them; delete the branch to start them again.";
+        return [{ check: "stats", what: seen.name, problem, advice }];
+      }
+    }
+    newer = read;
   }
-  const wrong = firstWrong(body, []);
-  if (wrong === null) return [];
-  const problem = `${wrong} is no count`;
-  return [{ check: "stats", what: seen.name, problem, advice: restore }];
+  return [];
 }
 
-function firstWrong(value: unknown, path: readonly string[]): string | null {
-  if (typeof value === "number" && !(Number.isSafeInteger(value) && value >= 0))
-    return `${path.join(".")} (${value})`;
-  if (typeof value !== "object" || value === null) return null;
-  for (const [key, part] of Object.entries(value)) {
-    const wrong = firstWrong(part, [...path, key]);
-    if (wrong !== null) return wrong;
-  }
-  return null;
+function total({ record }: SeenStats, days: readonly string[]): number {
+  return days.reduce((sum, day) => {
+    const { skipped_overlap = 0, superseded = 0 } = record.days[day] ?? {};
+    return sum + skipped_overlap + superseded;
+  }, 0);
 }

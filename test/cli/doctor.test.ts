@@ -1,7 +1,10 @@
 // `fencepost doctor`: finds each kind of damage on live records, and is content with none.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { countSkip, statsMessage } from "../../src/protocol/stats.js";
 import { draftRef, globs, post, publishing, pushFiles, recordAt, rewrite } from "../support/blog.js";
 import { leaseRef, type Sandbox, sandbox } from "../support/sandbox.js";
+
+const statsRef = "refs/heads/fencepost/stats/blog";
 
 let box: Sandbox;
 let clone: string;
@@ -75,12 +78,16 @@ describe("doctor", () => {
       { check: "expired", what: "draft posts/a.md" },
     ],
     [
-      "a counter that is no count",
+      "counters that do not add up",
       () => {
-        box.git(box.origin, "update-ref", "refs/heads/fencepost/stats/blog", leaseRef("blog"));
-        rewrite(box, "refs/heads/fencepost/stats/blog", { skips: -1 });
+        const ask = { lease: "blog", token: 1, now: Date.UTC(2026, 2, 1), nonce: "nonce-of-a-test" };
+        const message = statsMessage(countSkip(null, ask).record);
+        const tree = box.git(clone, "hash-object", "-t", "tree", "-w", "/dev/null");
+        const first = box.git(clone, "commit-tree", tree, "-m", message.trimEnd());
+        box.git(clone, "push", "--quiet", "origin", `${first}:${statsRef}`);
+        rewrite(box, statsRef, { days: { "2026-03-01": { skipped_overlap: 5 } } });
       },
-      { check: "stats" },
+      { check: "stats", problem: expect.stringMatching(/changed by 4 instead of 1/) },
     ],
   ];
   it.each(damage)("finds %s, and says what to do", async (_, harm, finding) => {
