@@ -5,6 +5,7 @@ import { type GitServer, gitServer } from "../test/support/git-server.js";
 import { hub } from "../test/support/hub.js";
 import { type Sandbox, sandbox } from "../test/support/sandbox.js";
 import { actionRequests, bundleFacts, cpuSeconds } from "./action.js";
+import { planTenThousand } from "./drafts.js";
 
 export async function bench(): Promise<void> {
   const box = sandbox();
@@ -19,6 +20,10 @@ export async function bench(): Promise<void> {
     console.log(row("step", "git processes", "HTTP requests"));
     for (const [step, cost] of rows) console.log(row(step, String(cost.processes), String(cost.requests)));
     console.log(`\n${await overhead(box, clone)}\n`);
+    const { milliseconds, megabytes } = await planTenThousand(box);
+    console.log(
+      `A sweep over 10,000 drafts, 200 with records: ${(milliseconds / 1000).toFixed(1)} s, ${Math.round(megabytes)} MB.\n`,
+    );
     await action();
   } finally {
     await server.close();

@@ -1,0 +1,60 @@
+// What a sweep costs with 10,000 drafts, of which 200 have records: time and memory of the command line.
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { post } from "../test/support/blog.js";
+import type { Sandbox } from "../test/support/sandbox.js";
+
+export interface PlanCost {
+  milliseconds: number;
+  megabytes: number;
+  counts: Record<string, number>;
+}
+
+export async function planTenThousand(box: Sandbox): Promise<PlanCost> {
+  const lines = [
+    "reset refs/heads/big",
+    "commit refs/heads/big",
+    "committer x <x@x> 1700000000 +0000",
+    "data 1",
+    "x",
+  ];
+  for (let i = 0; i < 10_000; i++) {
+    const text = `${post(`p${i}`)}${"A line of text.\n".repeat(60)}`;
+    lines.push(`M 100644 inline posts/${i % 100}/${i}.md`, `data ${Buffer.byteLength(text)}`, text);
+  }
+  const imported = spawnSync("git", ["fast-import", "--quiet"], {
+    cwd: box.origin,
+    env: box.env,
+    input: `${lines.join("\n")}\n`,
+  });
+  if (imported.status !== 0) throw new Error(`git fast-import failed: ${imported.stderr}`);
+  const args = [
+    "--drafts",
+    "posts/**/*.md",
+    "--convention",
+    "hugo",
+    "--branch",
+    "big",
+    "--store",
+    box.origin,
+  ];
+  const marked = await box.cli(["sweep", ...args, "--max-start", "200", "--json"]);
+  if (JSON.parse(marked.stdout).started.length !== 200)
+    throw new Error(`200 were to be started: ${marked.stderr}`);
+  const probe = join(box.folder, "probe.mjs");
+  const seen = join(box.folder, "memory");
+  const file = JSON.stringify(seen);
+  const probing = `String(process.resourceUsage().maxRSS)`;
+  writeFileSync(
+    probe,
+    `import fs from "node:fs"; process.on("exit", () => fs.writeFileSync(${file}, ${probing}));`,
+  );
+  const start = performance.now();
+  const swept = await box.cli(["sweep", ...args, "--max-start", "0", "--json"], {
+    env: { NODE_OPTIONS: `--import=${probe}` },
+  });
+  const milliseconds = performance.now() - start;
+  const megabytes = Number(readFileSync(seen, "utf8")) / 1024;
+  return { milliseconds, megabytes, counts: JSON.parse(swept.stdout).counts };
+}
