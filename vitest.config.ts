@@ -10,6 +10,8 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 60_000,
     pool: "forks",
+    // Much of the time is spent waiting for leases to expire, so one more than there are cores.
+    maxWorkers: 3,
     // Each file has its own temporary folders and ports, so files may run side by side.
     fileParallelism: true,
     // GitHub's parser imports JSON without saying so, which Node refuses and vite understands.

@@ -14,6 +14,7 @@ const bundles = {
   post: "src/action/post.ts",
   push: "src/action/push-main.ts",
   release: "src/action/release-main.ts",
+  sweep: "src/action/sweep-main.ts",
   heartbeat: "src/action/heartbeat-main.ts",
 };
 

@@ -8,6 +8,7 @@ const actions = [
   ["fencepost/fencepost@v1", "action.yml"],
   ["fencepost/fencepost/push@v1", "push/action.yml"],
   ["fencepost/fencepost/release@v1", "release/action.yml"],
+  ["fencepost/fencepost/sweep@v1", "sweep/action.yml"],
 ];
 const page = await render();
 const path = at("docs/inputs.md");

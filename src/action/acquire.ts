@@ -4,21 +4,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { privateRepository, remoteTips } from "../git/private.js";
 import { git } from "../git/program.js";
-import { type KnownRuns, type RunState, runFinished } from "../github/liveness.js";
 import { describeHolding } from "../lease/describe.js";
-import { claimOf, runUrl } from "../lease/identity.js";
-import { type Acquired, type AcquireResult, acquireLease, type Ports } from "../lease/lease.js";
-import { type Claim, describeClaim } from "../protocol/claim.js";
+import { claimOf } from "../lease/identity.js";
+import { type Acquired, type AcquireResult, acquireLease, type Ports, succeedLease } from "../lease/lease.js";
+import type { Claim } from "../protocol/claim.js";
 import { formatDuration } from "../protocol/duration.js";
-import { expiresAt, type SeenLease } from "../protocol/lease.js";
+import { defaultSkew, type Reading, type SeenLease } from "../protocol/lease.js";
 import { quote } from "../protocol/names.js";
-import type { Oid, Versioned } from "../protocol/record.js";
+import type { Instant, Oid, Versioned } from "../protocol/record.js";
 import { readStats, type SeenStats, statsRecordName } from "../protocol/stats.js";
+import { announce, type Taken } from "./announce.js";
+import { claimDraft, idleDraft } from "./draft.js";
+import { type Finished, livenessOf } from "./finished.js";
 import { startHeartbeat } from "./heartbeat.js";
-import { clockVariable, type HeldState } from "./held.js";
-import { type LeaseInputs, leaseInputs, type PushInputs } from "./inputs.js";
-import { type Client, chance, cloneIn, lendToken, openClient, openPorts } from "./place.js";
+import type { HeldState } from "./held.js";
+import { type Idle, reportIdle } from "./idle.js";
+import type { PushInputs } from "./inputs.js";
+import { type LeaseInputs, leaseInputs } from "./lease-inputs.js";
+import { chance, clock, cloneIn, lendToken, openClient, openPorts } from "./place.js";
 import { reportSkip } from "./skip.js";
+import { planSlots } from "./slots.js";
 import type { Workflow } from "./workflow.js";
 
 /** @param heartbeat the path of the heartbeat's bundle. */
@@ -30,87 +35,136 @@ export async function acquire(workflow: Workflow, heartbeat: string): Promise<vo
   try {
     // What the post step would trip over is found out before anything is written.
     const start = inputs.push ? await headOf(inputs.push) : null;
-    const claim = claimOf(env, chance, inputs.leg);
-    const result = await take(workflow, inputs, ports, client, claim);
-    if (result.outcome === "skipped_overlap") return await reportSkip(workflow, inputs, ports, result, claim);
-    await begin(workflow, inputs, result, start, heartbeat);
+    const who = { claim: claimOf(env, chance, inputs.leg), finished: livenessOf(workflow, client) };
+    const lease = inputs.lease === null ? null : await take(workflow, inputs, inputs.lease, ports, who);
+    if (lease?.outcome === "skipped_overlap")
+      return await reportSkip(workflow, inputs, ports, lease, who.claim);
+    const taken = await takeRest(workflow, inputs, ports, lease, who).catch(async (error) => {
+      await giveBack(workflow, ports, lease);
+      throw error;
+    });
+    if ("idle" in taken) {
+      const seen = await giveBack(workflow, ports, lease);
+      const context = { run: who.claim, now: taken.now, seen };
+      return reportIdle(workflow, inputs, taken.idle, context);
+    }
+    await begin(workflow, inputs, taken, start, heartbeat);
   } finally {
     await ports.store.close();
   }
 }
 
+interface Who {
+  claim: Claim;
+  finished: Finished;
+}
+
 async function take(
   workflow: Workflow,
   inputs: LeaseInputs,
+  lease: string,
   ports: Ports,
-  client: Client,
-  claim: Claim,
+  who: Who,
 ): Promise<AcquireResult> {
-  const { lease, ttl } = inputs;
-  const result = await acquireLease(ports, {
+  const { ttl } = inputs;
+  return acquireLease(ports, {
+    ...who,
     lease,
-    claim,
     ttl,
-    skew: Math.min(30_000, ttl / 3),
+    skew: defaultSkew(ttl),
     wait: inputs.onOverlap === "wait" ? inputs.waitTimeout : 0,
     also: [statsRecordName(lease)],
-    finished: livenessOf(workflow, client),
     onHeld: (held, waited) =>
       workflow.info(
         `Waiting for ${quote(lease)} for ${formatDuration(waited)} of ${formatDuration(inputs.waitTimeout)}: held by ${describeHolding(held.seen, held.now)}`,
       ),
   });
-  return result;
 }
 
-/** Asks GitHub whether the holder's run attempt has finished. Says once why it could not tell. */
-function livenessOf(workflow: Workflow, client: Client): (holder: Claim) => Promise<boolean> {
-  const known: KnownRuns = new Map();
-  let said = false;
-  return async (holder) => {
-    const answer = await runFinished(client, holder, { signal: AbortSignal.timeout(20_000), known }).catch(
-      (error): RunState => ({ state: "unknown", reason: "unavailable", words: String(error) }),
-    );
-    if (answer.state === "unknown" && answer.reason !== "no-run" && !said) {
-      said = true;
-      workflow.info(
-        `Whether ${describeClaim(holder)} has finished is not known, so its lease is free when it expires, and not at once. ${answer.words}`,
-      );
+/** The slots or the draft, under the lease if there is one. */
+async function takeRest(
+  workflow: Workflow,
+  inputs: LeaseInputs,
+  ports: Ports,
+  lease: Acquired | null,
+  who: Who,
+): Promise<Taken | { idle: Idle; now: Instant }> {
+  const { claim } = who;
+  if (inputs.draft) {
+    const draft = await claimDraft(workflow, inputs, inputs.draft, ports, who);
+    if (draft.outcome !== "acquired") {
+      const now = draft.outcome === "refused" ? draft.now : (lease?.now ?? clock.read().wall);
+      return { idle: idleDraft(inputs.draft, draft), now };
     }
-    return answer.state === "finished";
-  };
+    const { token } = (lease ?? draft).holding;
+    return { claim, token, sentAt: draft.sentAt, now: draft.now, lease, draft, slots: null };
+  }
+  // Without a draft there is a lease.
+  const held = lease as Acquired;
+  const { sentAt, now, holding } = held;
+  const slots = inputs.slots && planSlots(inputs.slots, holding.record, now);
+  if (inputs.slots && slots?.nothingDue) {
+    const { schedule, timezone } = inputs.slots;
+    const why = `every slot of ${schedule} (${timezone}) so far is done`;
+    return { idle: { outcome: "nothing_due", why }, now };
+  }
+  return { claim, token: holding.token, sentAt, now, lease: held, draft: null, slots };
+}
+
+/** Nothing is done under the lease, so the next run gets it at once. The lease as it stands afterwards. */
+async function giveBack(workflow: Workflow, ports: Ports, lease: Acquired | null): Promise<SeenLease | null> {
+  if (lease === null) return null;
+  const { holding } = lease;
+  try {
+    const released = await succeedLease(ports, holding, "released", { signal: AbortSignal.timeout(60_000) });
+    return released.outcome === "written" ? released.holding : released.seen;
+  } catch (error) {
+    workflow.warning(
+      `${quote(holding.lease)} could not be released (${error instanceof Error ? error.message : String(error)}). It is free when this run has finished, or when it expires.`,
+    );
+    return holding;
+  }
 }
 
 async function begin(
   workflow: Workflow,
   inputs: LeaseInputs,
-  { holding, sentAt, reason, before, now, also }: Acquired,
+  taken: Taken,
   start: Oid | null,
   heartbeat: string,
 ): Promise<void> {
   const { env } = workflow;
-  const { lease, token, claim } = holding;
+  const { lease, draft, slots, sentAt, now } = taken;
   const folder = await mkdtemp(join(env.RUNNER_TEMP || tmpdir(), "fencepost-lease-"));
   const { token: secret, ...kept } = inputs;
   const { repository, store, refPrefix } = inputs;
-  const place = { repository, store, refPrefix, token: secret };
-  const cancelOnLoss = inputs.onLost === "cancel";
   const state: HeldState = {
-    holding,
-    sentAt,
+    claim: taken.claim,
+    token: taken.token,
+    holding: lease?.holding ?? null,
+    draft: draft && { holding: draft.holding, attempt: draft.attempt },
+    slots,
     storeNow: now,
     storeNowAt: sentAt,
     folder,
     heartbeatPid: null,
     replaces: undefined,
     start,
-    stats: statsOf(also[0] ?? null),
+    stats: statsOf(lease?.also[0] ?? null),
     inputs: kept,
   };
   // Before anything else can fail: with it the post step releases, whatever happens now.
   workflow.save("held", JSON.stringify(state));
+  const pulse = <H>(held: { holding: H; sentAt: Reading } | null) =>
+    held && { holding: held.holding, sentAt: held.sentAt };
   if (inputs.heartbeat)
-    state.heartbeatPid = startHeartbeat(heartbeat, env, { place, holding, sentAt, folder, cancelOnLoss });
+    state.heartbeatPid = startHeartbeat(heartbeat, env, {
+      place: { repository, store, refPrefix, token: secret },
+      lease: pulse(lease),
+      draft: pulse(draft),
+      folder,
+      cancelOnLoss: inputs.onLost === "cancel",
+    });
   else
     workflow.warning(
       `Input "heartbeat" is false, so the lease is not renewed: a job that takes longer than ${formatDuration((inputs.ttl * 2) / 3)} may be superseded, and its push refused.`,
@@ -118,33 +172,7 @@ async function begin(
   workflow.save("held", JSON.stringify(state));
   if (inputs.push && inputs.replace) state.replaces = await tipOf(workflow, inputs, inputs.push);
   workflow.save("held", JSON.stringify(state));
-  const expires = new Date(expiresAt(holding)).toISOString();
-  for (const [name, value] of Object.entries({
-    acquired: "true",
-    outcome: "acquired",
-    token: String(token),
-    lease,
-    holder: describeClaim(claim),
-    "holder-url": claim.url ?? runUrl(env),
-    "expires-at": expires,
-    claim: JSON.stringify({
-      lease,
-      token,
-      id: claim.id,
-      repository: inputs.repository,
-      prefix: inputs.refPrefix,
-    }),
-  }))
-    workflow.output(name, value);
-  workflow.exportVariable("FENCEPOST_LEASE", lease);
-  workflow.exportVariable("FENCEPOST_TOKEN", String(token));
-  workflow.exportVariable("FENCEPOST_CLAIM", claim.id);
-  workflow.exportVariable("FENCEPOST_REPOSITORY", inputs.repository);
-  workflow.exportVariable("FENCEPOST_REF_PREFIX", inputs.refPrefix);
-  workflow.exportVariable(clockVariable, String(now - sentAt.monotonic));
-  workflow.info(
-    `acquired: ${quote(lease)} with token ${token} for ${formatDuration(inputs.ttl)} (${because(reason, before)}).`,
-  );
+  announce(workflow, inputs, taken);
 }
 
 /** Counters that cannot be read cost the summary a line, and nobody their run. */
@@ -153,22 +181,6 @@ function statsOf(seen: Versioned | null): SeenStats | null {
     return readStats(seen);
   } catch {
     return null;
-  }
-}
-
-function because(reason: Acquired["reason"], before: SeenLease | null): string {
-  const who = before ? describeClaim(before.record.holder) : "";
-  switch (reason) {
-    case "new":
-      return "it was never held before";
-    case "released":
-      return "it was free";
-    case "expired":
-      return `the lease of ${who} had expired; what it still pushes is refused`;
-    case "finished":
-      return `${who} had finished without releasing it`;
-    case "retried":
-      return `${who} was an earlier attempt of this run`;
   }
 }
 

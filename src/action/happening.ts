@@ -4,6 +4,7 @@ import { type Claim, describeClaim } from "../protocol/claim.js";
 import { formatDuration } from "../protocol/duration.js";
 import { expiresAt, isMine, type SeenLease } from "../protocol/lease.js";
 import type { Instant, Oid } from "../protocol/record.js";
+import type { DraftView } from "./draft-facts.js";
 import { code, link, plain } from "./markdown.js";
 import { branchLink, commitLink, type Repository, shortRef } from "./places.js";
 
@@ -13,16 +14,25 @@ export type Happening =
   /** The job held the lease, and nothing was to be pushed. */
   | { outcome: "acquired" }
   | { outcome: "unchanged" }
-  /** `row`: runs in a row that met the same holder. */
-  | { outcome: "skipped_overlap"; row?: number }
-  /** `why`: a clause of the server's or git's, as text. */
-  | { outcome: "moved" | "superseded" | "refused" | "lost"; why?: string; rescue?: Rescue }
+  /** `row`: runs in a row that met the same holder. `why`: a clause, where it was the draft that was held. */
+  | { outcome: "skipped_overlap"; row?: number; why?: string }
+  /** Nothing to do. `why`: a clause, as text. */
+  | { outcome: "nothing_due" | "not_pending" | "backing_off" | "dead"; why: string }
+  /** `why`: a clause of the server's or git's, as text. `of`: what was lost. */
+  | {
+      outcome: "moved" | "superseded" | "refused" | "lost";
+      why?: string;
+      rescue?: Rescue;
+      of?: "lease" | "draft";
+    }
   /** The job's own end. */
   | { outcome: "failed" | "cancelled" };
 
 export interface Story extends Repository {
   happening: Happening;
+  /** "" where a draft is all that was held. */
   lease: string;
+  draft?: DraftView | undefined;
   /** This run. */
   run: Claim;
   /** The token under which this run held the lease; none if it never did. */
@@ -43,6 +53,10 @@ const signs: Record<Happening["outcome"], string> = {
   acquired: "✅",
   unchanged: "✅",
   skipped_overlap: "⏭️",
+  nothing_due: "⏭️",
+  not_pending: "⏭️",
+  backing_off: "⏳",
+  dead: "⚠️",
   moved: "⚠️",
   superseded: "🛑",
   refused: "🛑",
@@ -54,7 +68,7 @@ const signs: Record<Happening["outcome"], string> = {
 /** Markdown of one line: sign, outcome, sentence. */
 export function headline(story: Story): string {
   const { outcome } = story.happening;
-  return `${signs[outcome]} **${outcome.replace("_", "\\_")}**: ${sentence(story)}`;
+  return `${signs[outcome]} **${outcome.replaceAll("_", "\\_")}**: ${sentence(story)}`;
 }
 
 function sentence(story: Story): string {
@@ -64,19 +78,26 @@ function sentence(story: Story): string {
     case "pushed":
       return `this run pushed ${publishedWords(story, happening.published)}${under(story)}.`;
     case "acquired":
-      return `this run held the lease${under(story)}. It had nothing to push.`;
+      return story.draft
+        ? `this run worked on the draft${under(story)}. It was not asked to push.`
+        : `this run held the lease${under(story)}. It had nothing to push.`;
     case "unchanged":
-      return `${branch} already has everything that this run made, so nothing was pushed.`;
+      return `${branch} already has everything that this run made, so nothing was pushed.${failedAttempt(story)}`;
     case "skipped_overlap":
-      return `this run did nothing, because ${holderWords(story)}.${rowWords(happening.row)} Nothing failed and nothing is lost: the next run takes up the work.`;
+      return `this run did nothing, because ${happening.why === undefined ? holderWords(story) : plain(happening.why)}.${rowWords(happening.row)} Nothing failed and nothing is lost: the next run takes up the work.`;
+    case "nothing_due":
+    case "not_pending":
+    case "backing_off":
+    case "dead":
+      return `this run did nothing. ${sentenceOf(happening.why)}`;
     case "moved":
       return `${branch} has moved on and this run's commits do not follow it${because(happening.why)}. Nothing was pushed.${rescued(story, happening.rescue)}`;
     case "superseded":
-      return `another run took the lease over${takeoverWords(story)}, so the late push was refused and ${branch} is untouched by this run${because(happening.why)}.${rescued(story, happening.rescue)}`;
+      return `another run took the ${heldBy(story, happening.of)} over${takeoverWords(story)}, so the late push was refused and ${branch} is untouched by this run${because(happening.why)}.${rescued(story, happening.rescue)}`;
     case "refused":
       return `the server did not take the push to ${branch}${because(happening.why)}. Nothing was pushed, and trying again will not help until that is changed.${rescued(story, happening.rescue)}`;
     case "lost":
-      return `this run could not renew its lease in time and stopped calling itself the holder${because(happening.why)}. Nothing was pushed.${rescued(story, happening.rescue)}`;
+      return `this run could not renew its ${heldBy(story, happening.of)} in time and stopped calling itself the holder${because(happening.why)}. Nothing was pushed.${rescued(story, happening.rescue)}`;
     case "failed":
       return `the job failed, so nothing was pushed.${freed(story)}`;
     case "cancelled":
@@ -106,6 +127,21 @@ function holderWords({ seen, now }: Story): string {
   const { record } = seen;
   const who = link(plain(describeClaim(record.holder)), record.holder.url);
   return `${who} holds the lease with token ${record.token} (for ${formatDuration(now - Date.parse(record.since))} now)`;
+}
+
+function heldBy(story: Story, of: "lease" | "draft" | undefined): string {
+  return of ?? (story.lease === "" ? "draft" : "lease");
+}
+
+function failedAttempt({ draft }: Story): string {
+  return draft === undefined || draft.state === "published"
+    ? ""
+    : " Nothing came out for the draft, so this attempt has failed.";
+}
+
+function sentenceOf(why: string): string {
+  const words = plain(why);
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }
 
 function rowWords(row: number | undefined): string {

@@ -2,18 +2,22 @@
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, watch, writeFileSync } from "node:fs";
 import { access } from "node:fs/promises";
+import { keptDraft, publishedByMe, readDraftOn } from "../draft/claim.js";
 import { cancelRun } from "../github/liveness.js";
-import { type Beat, heartbeat } from "../lease/heartbeat.js";
+import { type Beat, heartbeat, keepAlive, type LostBeat } from "../lease/heartbeat.js";
+import type { Ports } from "../lease/lease.js";
+import type { Claim } from "../protocol/claim.js";
+import type { DraftHolding } from "../protocol/draft.js";
 import type { Holding, Reading } from "../protocol/lease.js";
-import { beatsFile, endFile, stopFile } from "./held.js";
+import { beatsFile, endFile, type HeldBeat, stopFile } from "./held.js";
 import type { PlaceInputs } from "./inputs.js";
 import { type Client, clock, openClient, openPorts } from "./place.js";
 import type { Workflow } from "./workflow.js";
 
 interface Orders {
   place: PlaceInputs;
-  holding: Holding;
-  sentAt: Reading;
+  lease: { holding: Holding; sentAt: Reading } | null;
+  draft: { holding: DraftHolding; sentAt: Reading } | null;
   folder: string;
   cancelOnLoss: boolean;
 }
@@ -40,7 +44,7 @@ export function startHeartbeat(program: string, env: NodeJS.ProcessEnv, orders: 
 export async function beatUntilStopped(workflow: Workflow): Promise<void> {
   const orders: Orders = JSON.parse(workflow.env[variable] ?? "");
   delete process.env[variable];
-  const { folder, place, holding, sentAt, cancelOnLoss } = orders;
+  const { folder, place, lease, draft, cancelOnLoss } = orders;
   const stop = new AbortController();
   const look = () => {
     if (existsSync(stopFile(folder))) stop.abort();
@@ -52,28 +56,59 @@ export async function beatUntilStopped(workflow: Workflow): Promise<void> {
   look();
   const client = openClient(workflow.env, place.token);
   const ports = openPorts(workflow, place, client);
-  let lost = false;
-  const onBeat = (beat: Beat) => {
-    lost ||= beat.event === "lost";
-    appendFileSync(beatsFile(folder), `${JSON.stringify(beat)}\n`);
+  const { signal } = stop;
+  const note = (beat: HeldBeat) => appendFileSync(beatsFile(folder), `${JSON.stringify(beat)}\n`);
+  const cancelling: Promise<void>[] = [];
+  const onLoss = (claim: Claim) => {
+    if (cancelOnLoss && cancelling.length === 0) cancelling.push(cancel(client, claim, note));
   };
-  await heartbeat({ ...ports, holding, sentAt, signal: stop.signal, onBeat });
+  await Promise.all([
+    lease && beatLease(ports, { ...lease, signal }, note, onLoss),
+    draft && beatDraft(ports, { ...draft, signal }, note, onLoss),
+  ]);
   clearInterval(timer);
   watcher.close();
-  if (lost && cancelOnLoss) await cancel(client, holding, folder);
+  await Promise.all(cancelling);
   await ports.store.close();
   writeFileSync(endFile(folder), "");
 }
 
+type Note = (beat: HeldBeat) => void;
+type Task<H> = { holding: H; sentAt: Reading; signal: AbortSignal };
+
+async function beatLease(ports: Ports, task: Task<Holding>, note: Note, onLoss: (claim: Claim) => void) {
+  const onBeat = (beat: Beat) => {
+    note({ of: "lease", ...beat });
+    if (beat.event === "lost") onLoss(task.holding.claim);
+  };
+  await heartbeat({ ...ports, ...task, onBeat });
+}
+
+/** A draft that this job has published with a push of its own is not lost. */
+async function beatDraft(ports: Ports, task: Task<DraftHolding>, note: Note, onLoss: (claim: Claim) => void) {
+  const { holding } = task;
+  const losses: LostBeat[] = [];
+  const onBeat = (beat: Beat<DraftHolding>) => {
+    if (beat.event === "lost") losses.push(beat);
+    else note({ of: "draft", ...beat });
+  };
+  await keepAlive({ ...ports, ...task, onBeat }, keptDraft);
+  const [lost] = losses;
+  if (lost === undefined) return;
+  const options = { signal: AbortSignal.timeout(20_000) };
+  const seen = await readDraftOn(ports.store, holding.draft, options).catch(() => null);
+  if (publishedByMe(seen?.record ?? null, holding)) return;
+  note({ of: "draft", ...lost });
+  onLoss(holding.claim);
+}
+
 /** What came of it goes where the post step reads. */
-async function cancel(client: Client, holding: Holding, folder: string): Promise<void> {
-  const why = await cancelRun(client, holding.claim, { signal: AbortSignal.timeout(30_000) }).then(
+async function cancel(client: Client, claim: Claim, note: Note): Promise<void> {
+  const why = await cancelRun(client, claim, { signal: AbortSignal.timeout(30_000) }).then(
     (result) => (result.outcome === "failed" ? result.words : null),
     (error) => String(error),
   );
-  if (why === null) return;
-  const beat: Beat = { event: "failing", why: `the run could not be cancelled: ${why}` };
-  appendFileSync(beatsFile(folder), `${JSON.stringify(beat)}\n`);
+  if (why !== null) note({ of: "lease", event: "failing", why: `the run could not be cancelled: ${why}` });
 }
 
 /** Ends the heartbeat, and waits for it, so that it does not renew what is about to be released. */

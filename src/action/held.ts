@@ -2,15 +2,25 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Beat, LostBeat } from "../lease/heartbeat.js";
+import type { Slot } from "../protocol/catch-up.js";
+import type { Claim } from "../protocol/claim.js";
+import type { DraftHolding } from "../protocol/draft.js";
 import type { Holding, Reading } from "../protocol/lease.js";
 import type { Instant, Oid } from "../protocol/record.js";
+import type { DoneSlots } from "../protocol/slots.js";
 import type { SeenStats } from "../protocol/stats.js";
-import type { LeaseInputs } from "./inputs.js";
+import type { LeaseInputs } from "./lease-inputs.js";
 
 /** Kept in a file of the runner, so it has no token in it. */
 export interface HeldState {
-  holding: Holding;
-  sentAt: Reading;
+  claim: Claim;
+  /** Of the lease, if there is one; else of the draft. */
+  token: number;
+  /** Of the lease; null where a draft is all that is held. */
+  holding: Holding | null;
+  draft: { holding: DraftHolding; attempt: number } | null;
+  /** What the lease's record shall say when the slots of this run have succeeded. */
+  slots: { done: DoneSlots; run: Slot[]; dropped: number } | null;
   /** The store's time, and when by our clocks it was that. */
   storeNow: Instant;
   storeNowAt: Reading;
@@ -30,11 +40,14 @@ export interface HeldState {
 /** Environment variable with the store's time less this machine's monotonic clock, both in milliseconds. */
 export const clockVariable = "FENCEPOST_CLOCK";
 
+/** A beat, and of what. */
+export type HeldBeat = ({ of: "lease" } & Beat<Holding>) | ({ of: "draft" } & Beat<DraftHolding>);
+
 export interface Seen {
-  holding: Holding;
-  sentAt: Reading;
-  renewals: number;
-  lost: LostBeat | null;
+  holding: Holding | null;
+  draft: DraftHolding | null;
+  /** The first loss. */
+  lost: ({ of: "lease" | "draft" } & LostBeat) | null;
   /** The last failure, if no renewal has succeeded since. */
   failing: string | null;
 }
@@ -49,19 +62,22 @@ export async function readBeats(held: HeldState): Promise<Seen> {
     if (error.code === "ENOENT") return "";
     throw error;
   });
-  const seen: Seen = { holding: held.holding, sentAt: held.sentAt, renewals: 0, lost: null, failing: null };
+  const seen: Seen = {
+    holding: held.holding,
+    draft: held.draft?.holding ?? null,
+    lost: null,
+    failing: null,
+  };
   // A line that was cut off in the middle of writing is the last, and says nothing yet.
   for (const line of text.split("\n").slice(0, -1)) {
-    const beat: Beat = JSON.parse(line);
-    if (beat.event === "lost") seen.lost = beat;
+    const beat: HeldBeat = JSON.parse(line);
+    if (beat.event === "lost") seen.lost ??= beat;
     else if (beat.event === "failing") seen.failing = beat.why;
-    else
-      Object.assign(seen, {
-        holding: beat.holding,
-        sentAt: beat.sentAt,
-        renewals: seen.renewals + 1,
-        failing: null,
-      });
+    else {
+      seen.failing = null;
+      if (beat.of === "lease") seen.holding = beat.holding;
+      else seen.draft = beat.holding;
+    }
   }
   return seen;
 }

@@ -2,14 +2,11 @@
 import { isAbsolute, join } from "node:path";
 import { parseArgsStringToArgv } from "string-argv";
 import * as v from "valibot";
-import { parseDuration } from "../protocol/duration.js";
-import { branchRef, defaultPrefix, fullRef, leaseName, quote, refPrefix } from "../protocol/names.js";
+import { branchRef, defaultPrefix, fullRef, quote, refPrefix } from "../protocol/names.js";
+import { choice, currentBranch, InputInvalid, words } from "./read.js";
 import type { Workflow } from "./workflow.js";
 
-/** An input that cannot be used. */
-export class InputInvalid extends Error {
-  override name = "InputInvalid";
-}
+export { InputInvalid } from "./read.js";
 
 /** Where the leases are, and how to reach them. */
 export interface PlaceInputs {
@@ -31,54 +28,19 @@ export interface PushInputs {
   pushToken: string;
 }
 
-export interface LeaseInputs extends PlaceInputs {
-  lease: string;
-  ttl: number;
-  heartbeat: boolean;
-  onOverlap: "skip" | "wait" | "fail";
-  waitTimeout: number;
-  push: PushInputs | null;
-  /** Replace the branch if it is where it was when the lease was acquired. */
-  replace: boolean;
-  onLost: "warn" | "cancel";
-  release: "auto" | "manual";
-  summary: boolean;
-  skipAlarm: number;
-  /** The leg of a matrix, or "". */
-  leg: string;
-}
+const token = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
 /** A claim handed from job to job, or from the main step to a push in the middle. */
 const claimSchema = v.object({
+  /** "" where a draft is all that is held. */
   lease: v.string(),
-  token: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  token,
   id: v.pipe(v.string(), v.regex(/^[A-Za-z0-9-]{8,64}$/)),
   repository: v.string(),
   prefix: v.string(),
+  draft: v.optional(v.object({ path: v.string(), token })),
 });
 export type HandedClaim = v.InferOutput<typeof claimSchema>;
-
-export const ttlRange = { least: 10_000, most: 7 * 86_400_000 };
-export const waitRange = { least: 0, most: 6 * 3_600_000 };
-
-export function leaseInputs(workflow: Workflow): LeaseInputs {
-  const { env } = workflow;
-  return {
-    ...placeInputs(workflow),
-    lease: leaseName(workflow.input("lease") || env.GITHUB_WORKFLOW || ""),
-    ttl: parseDuration('Input "ttl"', workflow.input("ttl") || "15m", ttlRange),
-    heartbeat: flag(workflow, "heartbeat", true),
-    onOverlap: choice(workflow, "on-overlap", ["skip", "wait", "fail"]),
-    waitTimeout: parseDuration('Input "wait-timeout"', workflow.input("wait-timeout") || "10m", waitRange),
-    push: flag(workflow, "push", false) ? pushInputs(workflow) : null,
-    replace: flag(workflow, "replace", false),
-    onLost: choice(workflow, "on-lost", ["warn", "cancel"]),
-    release: choice(workflow, "release", ["auto", "manual"]),
-    summary: flag(workflow, "summary", true),
-    skipAlarm: wholeNumber(workflow, "skip-alarm", 5, 1, 1000),
-    leg: legOf(workflow.input("matrix")),
-  };
-}
 
 export function placeInputs(workflow: Workflow): PlaceInputs {
   const repository = workflow.input("repository") || workflow.env.GITHUB_REPOSITORY || "";
@@ -127,16 +89,19 @@ export function handedClaim(workflow: Workflow): HandedClaim {
   if (given === "") {
     const { FENCEPOST_LEASE, FENCEPOST_TOKEN, FENCEPOST_CLAIM, FENCEPOST_REPOSITORY, FENCEPOST_REF_PREFIX } =
       env;
-    if (!FENCEPOST_LEASE || !FENCEPOST_TOKEN || !FENCEPOST_CLAIM)
+    const { FENCEPOST_DRAFT, FENCEPOST_DRAFT_TOKEN } = env;
+    const draft = FENCEPOST_DRAFT && FENCEPOST_DRAFT_TOKEN;
+    if (!(FENCEPOST_LEASE || draft) || !FENCEPOST_TOKEN || !FENCEPOST_CLAIM)
       throw new InputInvalid(
-        'No lease is held here. Acquire one in an earlier step of this job, or hand its output "claim" to the input "claim".',
+        'Nothing is held here. Acquire a lease or a draft in an earlier step of this job, or hand its output "claim" to the input "claim".',
       );
     return {
-      lease: FENCEPOST_LEASE,
+      lease: FENCEPOST_LEASE ?? "",
       token: Number(FENCEPOST_TOKEN),
       id: FENCEPOST_CLAIM,
       repository: FENCEPOST_REPOSITORY || env.GITHUB_REPOSITORY || "",
       prefix: FENCEPOST_REF_PREFIX || defaultPrefix,
+      ...(draft ? { draft: { path: FENCEPOST_DRAFT, token: Number(FENCEPOST_DRAFT_TOKEN) } } : {}),
     };
   }
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), claimSchema), given);
@@ -144,52 +109,4 @@ export function handedClaim(workflow: Workflow): HandedClaim {
   throw new InputInvalid(
     'Input "claim" is not what the output "claim" of the step that acquired gave. Pass that output on unchanged.',
   );
-}
-
-function currentBranch(env: NodeJS.ProcessEnv): string {
-  const ref = env.GITHUB_REF ?? "";
-  if (ref.startsWith("refs/heads/")) return ref;
-  throw new InputInvalid(
-    `Input "branch" is missing, and this run is for ${quote(ref)}, which is no branch. Name the branch to push to, such as: main`,
-  );
-}
-
-function choice<const T extends string>(workflow: Workflow, name: string, values: readonly [T, ...T[]]): T {
-  const given = workflow.input(name) || values[0];
-  const found = values.find((value) => value === given);
-  if (found !== undefined) return found;
-  throw new InputInvalid(`Input "${name}": ${quote(given)} is not one of ${values.join(", ")}.`);
-}
-
-function flag(workflow: Workflow, name: string, absent: boolean): boolean {
-  const given = workflow.input(name).toLowerCase();
-  if (given === "") return absent;
-  if (given === "true" || given === "false") return given === "true";
-  throw new InputInvalid(`Input "${name}": ${quote(given)} is neither true nor false.`);
-}
-
-function wholeNumber(workflow: Workflow, name: string, absent: number, least: number, most: number): number {
-  const given = workflow.input(name);
-  if (given === "") return absent;
-  const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw new InputInvalid(`Input "${name}": ${quote(given)} is not a whole number from ${least} to ${most}.`);
-}
-
-function words(given: string): string[] {
-  return given.split(/[\s,]+/).filter((word) => word !== "");
-}
-
-/** The values of a matrix leg, in the order of the workflow file. */
-function legOf(matrix: string): string {
-  try {
-    const values: unknown = JSON.parse(matrix || "null");
-    if (typeof values !== "object" || values === null) return "";
-    return Object.values(values)
-      .map((value) => (typeof value === "object" ? JSON.stringify(value) : String(value)))
-      .join(", ")
-      .slice(0, 200);
-  } catch {
-    return "";
-  }
 }

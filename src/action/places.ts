@@ -28,6 +28,11 @@ export function commitLink(at: Repository, oid: Oid): string {
   return link(code(oid.slice(0, 10)), known ? page(at, "commit", oid) : undefined);
 }
 
+/** A file's path, leading to it as it is at a branch or a commit. */
+export function fileLink(at: Repository, path: string, where: string | undefined): string {
+  return link(code(path), where === undefined ? undefined : page(at, "blob", `${shortRef(where)}/${path}`));
+}
+
 /** The lease's name, leading to its audit trail. */
 export function leaseLink(at: Repository, lease: string): string {
   return link(code(lease), page(at, "commits", `${at.prefix ?? defaultPrefix}/${leaseRecordName(lease)}`));

@@ -1,20 +1,18 @@
 // The fenced push of an action: a clone in a folder, to the repository of the lease, with a token of its own.
 import { tmpdir } from "node:os";
-import { leaseFence } from "../gate/fence.js";
 import { type FurtherRef, fencedPush, keepCommits, type PushRequest, type PushResult } from "../gate/push.js";
 import { regenerating } from "../gate/regenerate.js";
 import { describePush } from "../gate/report.js";
 import type { Clone } from "../git/clone.js";
 import { git } from "../git/program.js";
-import type { Ownership, Reading } from "../protocol/lease.js";
+import type { Reading } from "../protocol/lease.js";
 import type { Instant, Oid } from "../protocol/record.js";
 import type { PushInputs } from "./inputs.js";
 import { chance, clock, cloneIn, lendToken } from "./place.js";
 import type { Workflow } from "./workflow.js";
 
 export interface Publication {
-  lease: string;
-  owner: Ownership;
+  fences: PushRequest["fences"];
   repository: string;
   prefix: string;
   /** For the push, unless the inputs name another one. */
@@ -57,7 +55,7 @@ export async function keep(workflow: Workflow, publication: Publication, base: O
 }
 
 async function requestOf(workflow: Workflow, publication: Publication): Promise<PushRequest> {
-  const { push, repository, lease, owner, prefix, replaces, storeNow, storeNowAt } = publication;
+  const { push, repository, fences, prefix, replaces, storeNow, storeNowAt } = publication;
   const { env } = workflow;
   const clone = await cloneIn(push.directory);
   if (clone === null)
@@ -68,7 +66,7 @@ async function requestOf(workflow: Workflow, publication: Publication): Promise<
     clone,
     remote: lendToken(env, repository, push.pushToken || publication.token, clone),
     prefix,
-    fences: [leaseFence(lease, owner, chance)],
+    fences,
     head: await commitOf(push.directory, "HEAD"),
     branch: push.branch,
     further: await tagsOf(push, clone),

@@ -1,8 +1,16 @@
-// `push/action.yml`: a fenced push in the middle of a job, under the lease that the job holds.
+// `push/action.yml`: a fenced push in the middle of a job, under the lease or the draft that the job holds.
+import { draftFence, type Fence, leaseFence } from "../gate/fence.js";
 import type { Instant } from "../protocol/record.js";
 import { clockVariable } from "./held.js";
-import { handedClaim, InputInvalid, type PlaceInputs, placeInputs, pushInputs } from "./inputs.js";
-import { clock, openClient, openPorts } from "./place.js";
+import {
+  type HandedClaim,
+  handedClaim,
+  InputInvalid,
+  type PlaceInputs,
+  placeInputs,
+  pushInputs,
+} from "./inputs.js";
+import { chance, clock, openClient, openPorts } from "./place.js";
 import { publish } from "./publish.js";
 import type { Workflow } from "./workflow.js";
 
@@ -15,8 +23,7 @@ export async function push(workflow: Workflow): Promise<void> {
     refPrefix: claim.prefix,
   });
   const { result, text } = await publish(workflow, {
-    lease: claim.lease,
-    owner: { token: claim.token, claim: { id: claim.id } },
+    fences: fencesOf(claim),
     repository: claim.repository,
     prefix: claim.prefix,
     token: inputs.token,
@@ -30,6 +37,14 @@ export async function push(workflow: Workflow): Promise<void> {
   workflow.output("commit", "commit" in result ? result.commit : "");
   if (result.outcome === "pushed" || result.outcome === "unchanged") workflow.info(text);
   else workflow.fail(text);
+}
+
+/** What is held here: a lease, a draft, or both. */
+function fencesOf({ lease, token, id, draft }: HandedClaim): [Fence, ...Fence[]] {
+  const claim = { id };
+  const drafts = draft ? [draftFence(draft.path, { token: draft.token, claim }, chance)] : [];
+  const [only] = drafts;
+  return lease === "" && only ? [only] : [leaseFence(lease, { token, claim }, chance), ...drafts];
 }
 
 /** The store's time: what the main step left in the environment, plus the time since; in another job, a read. */

@@ -3,12 +3,14 @@ import { describeHolding } from "../lease/describe.js";
 import { readOne, succeedLease } from "../lease/lease.js";
 import { checkWitness, isMine } from "../protocol/lease.js";
 import { quote } from "../protocol/names.js";
-import { handedClaim, placeInputs } from "./inputs.js";
+import { handedClaim, InputInvalid, placeInputs } from "./inputs.js";
 import { clock, openClient, openPorts } from "./place.js";
 import type { Workflow } from "./workflow.js";
 
 export async function release(workflow: Workflow): Promise<void> {
   const handed = handedClaim(workflow);
+  if (handed.lease === "")
+    throw new InputInvalid("A draft is held here, and no lease. The draft is settled when its job ends.");
   const inputs = { ...placeInputs(workflow), repository: handed.repository, refPrefix: handed.prefix };
   const ports = openPorts(workflow, inputs, openClient(workflow.env, inputs.token));
   const { lease, token } = handed;

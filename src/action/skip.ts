@@ -6,7 +6,7 @@ import { type Claim, describeClaim } from "../protocol/claim.js";
 import { formatDuration } from "../protocol/duration.js";
 import { quote } from "../protocol/names.js";
 import { countSkip, readStats, type SeenStats } from "../protocol/stats.js";
-import type { LeaseInputs } from "./inputs.js";
+import type { LeaseInputs } from "./lease-inputs.js";
 import { renderSummary, skipAlarm } from "./summary.js";
 import type { Workflow } from "./workflow.js";
 
@@ -20,7 +20,7 @@ export async function reportSkip(
   run: Claim,
 ): Promise<void> {
   const { record } = skip.seen;
-  const { lease } = inputs;
+  const { name: lease } = record;
   const expires = new Date(skip.expiresAt).toISOString();
   const waited = skip.waitedFor >= 1000 ? ` after waiting ${formatDuration(skip.waitedFor)}` : "";
   const sentence = `${quote(lease)} is held by ${describeHolding(skip.seen, skip.now)}.`;
@@ -34,7 +34,7 @@ export async function reportSkip(
     "expires-at": expires,
   }))
     workflow.output(name, value);
-  const stats = await count(workflow, inputs, ports, skip);
+  const stats = await count(workflow, lease, ports, skip);
   workflow.info(
     `skipped_overlap${waited}: ${sentence} This run does nothing; the steps that ask for acquired == 'true' are skipped.`,
   );
@@ -64,17 +64,12 @@ export async function reportSkip(
 }
 
 /** A count that cannot be written is said, and costs nobody their run. */
-async function count(
-  workflow: Workflow,
-  inputs: LeaseInputs,
-  ports: Ports,
-  skip: Skip,
-): Promise<SeenStats | null> {
+async function count(workflow: Workflow, lease: string, ports: Ports, skip: Skip): Promise<SeenStats | null> {
   try {
     const seen = readStats(skip.also[0] ?? null);
-    return await writeStats(ports, inputs.lease, seen, (before) =>
+    return await writeStats(ports, lease, seen, (before) =>
       countSkip(before, {
-        lease: inputs.lease,
+        lease,
         token: skip.seen.record.token,
         now: skip.now,
         nonce: ports.chance.nonce(),

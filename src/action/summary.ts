@@ -3,6 +3,7 @@ import { describeClaim } from "../protocol/claim.js";
 import { formatDuration } from "../protocol/duration.js";
 import { expiresAt } from "../protocol/lease.js";
 import type { Instant, Oid } from "../protocol/record.js";
+import { draftFacts, type SlotsView, slotFacts } from "./draft-facts.js";
 import { holdersChart } from "./gantt.js";
 import { headline, type Story } from "./happening.js";
 import { code, link, plain, table } from "./markdown.js";
@@ -14,6 +15,7 @@ export { metrics, skipAlarm } from "./week.js";
 export interface SummaryView extends Story, Counted {
   /** The commit that this run made. */
   commit?: Oid | undefined;
+  slots?: SlotsView | undefined;
   /** Skips in a row that are worth a warning; 5 if absent, 0 for never. */
   skipThreshold?: number | undefined;
 }
@@ -22,17 +24,23 @@ export const defaultSkipThreshold = 5;
 
 /** Markdown for `GITHUB_STEP_SUMMARY`; the same view gives the same text. Every part is bounded, far below 1 MiB. */
 export function renderSummary(view: SummaryView): string {
-  const chart = holdersChart(view.seen, view.now);
   const parts = [
-    `### Lease ${code(view.lease)}`,
+    view.lease === "" && view.draft ? `### Draft ${code(view.draft.path)}` : `### Lease ${code(view.lease)}`,
     headline(view),
     ...adviceList(view),
     facts(view),
+    ...(view.lease === "" ? [] : history(view)),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+function history(view: SummaryView): string[] {
+  const chart = holdersChart(view.seen, view.now);
+  return [
     "#### Last 7 days",
     weekTable(lastWeek(view)),
     ...(chart === null ? [] : ["#### Last holders", chart]),
   ];
-  return `${parts.join("\n\n")}\n`;
 }
 
 function adviceList(view: SummaryView): string[] {
@@ -42,7 +50,7 @@ function adviceList(view: SummaryView): string[] {
 }
 
 function skipAdvice({ happening, lease, seen, skipThreshold }: SummaryView): string[] {
-  if (happening.outcome !== "skipped_overlap") return [];
+  if (happening.outcome !== "skipped_overlap" || happening.why !== undefined) return [];
   const alarm = skipAlarm(happening.row ?? 0, skipThreshold ?? defaultSkipThreshold);
   if (alarm === null) return [];
   const holder = link("its run", seen?.record.holder.url);
@@ -53,13 +61,15 @@ function skipAdvice({ happening, lease, seen, skipThreshold }: SummaryView): str
 }
 
 /** A name as a POSIX shell takes it: what people copy must run as it reads. */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w./][\w./-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function facts(view: SummaryView): string {
   const { seen, run, branch, commit } = view;
-  const rows: [string, string][] = [["Lease", leaseLink(view, view.lease)], ...holderFacts(view)];
+  const rows: [string, string][] = [];
+  if (view.lease !== "") rows.push(["Lease", leaseLink(view, view.lease)], ...holderFacts(view));
+  rows.push(...draftFacts(view.draft, view, commit ?? branch), ...slotFacts(view.slots));
   if (seen === null && view.token !== undefined) rows.push(["Token", String(view.token)]);
   rows.push(["This run", link(plain(describeClaim(run)), run.url)]);
   if (branch !== undefined) rows.push(["Branch", branchLink(view, branch)]);

@@ -49,6 +49,8 @@ export interface Swept {
   problems: string[];
   tip: string | null;
   now: Instant;
+  /** The records as the plan saw them, by path. */
+  records: SweepRequest["records"];
 }
 
 /** One sweep. Two at once are harmless: each effect is made only over the very record that its plan saw. */
@@ -65,6 +67,7 @@ export async function sweep(ports: Ports, options: SweepOptions): Promise<Swept>
     problems: [],
     tip,
     now: request.now,
+    records: request.records,
   };
   await repair(ports, plan, swept, options);
   await prune(ports, plan, floor, swept, options);

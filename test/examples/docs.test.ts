@@ -5,9 +5,13 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ownAction, root, type Step } from "./workflows.js";
 
-const pages = ["README.md", "docs/adopting.md", "docs/inputs.md", "docs/protocol.md"].map(
-  (path): [string, string] => [path, readFileSync(join(root, path), "utf8")],
-);
+const pages = [
+  "README.md",
+  "docs/adopting.md",
+  "docs/inputs.md",
+  "docs/operations.md",
+  "docs/protocol.md",
+].map((path): [string, string] => [path, readFileSync(join(root, path), "utf8")]);
 
 describe.each(pages)("%s", (path, text) => {
   test("has YAML that is valid, with inputs that exist", () => {

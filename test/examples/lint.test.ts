@@ -21,7 +21,7 @@ const examples = workflowsIn("examples");
 const all = [...examples, ...workflowsIn(".github/workflows")];
 const named = (files: WorkflowFile[]) => files.map((file): [string, WorkflowFile] => [file.path, file]);
 const manifest = (folder: string) => parse(readFileSync(join(root, folder, "action.yml"), "utf8"));
-const own = [".", "push", "release"];
+const own = [".", "push", "release", "sweep"];
 
 let lint: RunActionlint;
 beforeAll(async () => {
@@ -71,18 +71,46 @@ describe.each(named(all))("%s", (_path, file) => {
 });
 
 describe.each(named(examples))("%s", (_path, file) => {
-  test("names a lease action, with a token that may write", () => {
-    const folders = stepsOf(file).map(({ uses }) => ownAction(uses ?? ""));
-    expect(folders).toContain(".");
-    expect(file.permissions).toMatchObject({ contents: "write", actions: "read" });
+  test("names a lease or a sweep, with a token that may do what they need", () => {
+    const steps = stepsOf(file);
+    const folders = steps.map(({ uses }) => ownAction(uses ?? ""));
+    expect([".", "sweep"].some((folder) => folders.includes(folder))).toBe(true);
+    const dispatches = steps.some((step) => step.with?.dispatch !== undefined);
+    const alerts = steps.some((step) => step.with?.alert === "issue");
+    expect(file.permissions).toEqual({
+      contents: "write",
+      actions: dispatches ? "write" : "read",
+      ...(alerts ? { issues: "write" } : {}),
+    });
   });
 
-  test("asks in every later step of the job whether the lease was acquired", () => {
+  test("asks in every later step of the job whether the lease or the draft was acquired", () => {
     for (const job of Object.values(file.jobs)) {
       const at = job.steps.findIndex(({ uses }) => ownAction(uses ?? "") === ".");
       const later = at < 0 ? [] : job.steps.slice(at + 1);
-      for (const step of later) expect(step.if).toContain("steps.lease.outputs.acquired == 'true'");
+      for (const step of later)
+        expect(step.if).toContain(`steps.${job.steps[at]?.id}.outputs.acquired == 'true'`);
     }
+  });
+
+  test("says of a draft the same to the sweep and to its claim", () => {
+    const rules = [
+      "convention",
+      "predicate",
+      "due-field",
+      "timezone",
+      "require-due",
+      "max-attempts",
+      "branch",
+    ];
+    const said = stepsOf(file)
+      .filter((step) => step.with?.convention !== undefined)
+      .map((step) => rules.map((rule) => step.with?.[rule]));
+    for (const each of said) expect(each).toEqual(said[0]);
+  });
+
+  test("has a limit of time for every job", () => {
+    for (const job of Object.values(file.jobs)) expect(job["timeout-minutes"]).toBeGreaterThan(0);
   });
 });
 

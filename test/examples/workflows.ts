@@ -16,6 +16,7 @@ export interface Step {
 
 export interface Job {
   permissions?: unknown;
+  "timeout-minutes"?: number;
   steps: Step[];
 }
 

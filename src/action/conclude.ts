@@ -1,0 +1,176 @@
+// How a job ended for what it held: pushed, kept, or nothing; and what that makes of its draft's attempt.
+import { draftFence, type Fence, leaseFence, pushedDraft, pushedHolding } from "../gate/fence.js";
+import type { PushResult } from "../gate/push.js";
+import { describeRescue, type Rescue } from "../gate/rescue.js";
+import type { Ports } from "../lease/lease.js";
+import type { DraftRecord } from "../protocol/draft.js";
+import { quote } from "../protocol/names.js";
+import type { Instant } from "../protocol/record.js";
+import type { AttemptResult } from "../protocol/settle.js";
+import { publishedEarlier } from "./draft.js";
+import type { Happening } from "./happening.js";
+import { type HeldState, readBeats, type Seen } from "./held.js";
+import { chance, clock } from "./place.js";
+import { commitOf, keep, type Publication, type Published, publish } from "./publish.js";
+import type { Workflow } from "./workflow.js";
+
+/** How a job ended for what it held. */
+export interface Ending {
+  happening: Happening;
+  /** The same in a sentence, for the log. */
+  text: string;
+  published: Published | null;
+  /** How the attempt at the draft ended. Null: a push has published it. */
+  attempt: AttemptResult | null;
+}
+
+/** What becomes of the work: pushed, kept, or nothing. */
+export async function conclude(
+  workflow: Workflow,
+  held: HeldState,
+  ports: Ports,
+  token: string,
+): Promise<Ending> {
+  const status = workflow.input("job-status") || "success";
+  const { lost } = await readBeats(held);
+  if (lost) return lose(workflow, held, token, lost);
+  const { push } = held.inputs;
+  if (status !== "success") {
+    const outcome = status === "cancelled" ? "cancelled" : "failed";
+    const words = outcome === "failed" ? "the job failed" : "the job was cancelled";
+    const text = `${words.replace("the", "The")}.${push ? " Nothing is pushed." : ""}`;
+    return { happening: { outcome }, text, published: null, attempt: { result: outcome, reason: words } };
+  }
+  if (push === null) {
+    const text = `The job ran under its ${held.holding ? "lease" : "draft"}.`;
+    const attempt: AttemptResult = { result: "published", published: {} };
+    return { happening: { outcome: "acquired" }, text, published: null, attempt };
+  }
+  const early = held.draft && (await publishedEarlier(ports, held.draft.holding));
+  const fences = fencesOf(held, early === null);
+  const [first, ...more] = fences;
+  if (first === undefined) return pushedBefore(early as DraftRecord);
+  const publication = publicationOf(workflow, held, token, push, [first, ...more]);
+  const published = await publish(workflow, publication);
+  const ending = endingOf(published, push.branch, held);
+  return early ? { ...ending, attempt: null } : ending;
+}
+
+/** The fences of what is held. A draft that is published already is none any more. */
+function fencesOf({ holding, draft, slots }: HeldState, withDraft = true): Fence[] {
+  return [
+    ...(holding ? [leaseFence(holding.lease, holding, chance, slots?.done)] : []),
+    ...(draft && withDraft ? [draftFence(draft.holding.draft, draft.holding, chance)] : []),
+  ];
+}
+
+/** A push in the middle of the job has published the draft, and there is no other fence for a second one. */
+function pushedBefore(record: DraftRecord): Ending {
+  return {
+    happening: { outcome: "pushed", published: record.published ?? {} },
+    text: `The draft ${quote(record.name)} was published by a push earlier in this job. What was committed after it is not pushed.`,
+    published: null,
+    attempt: null,
+  };
+}
+
+function publicationOf(
+  workflow: Workflow,
+  held: HeldState,
+  token: string,
+  push: NonNullable<HeldState["inputs"]["push"]>,
+  fences: Publication["fences"],
+): Publication {
+  const { inputs, replaces, storeNow, storeNowAt } = held;
+  return {
+    fences,
+    repository: inputs.repository,
+    prefix: inputs.refPrefix,
+    token,
+    push: { ...push, pushToken: workflow.input("push-token") },
+    replaces,
+    storeNow,
+    storeNowAt,
+  };
+}
+
+async function lose(
+  workflow: Workflow,
+  held: HeldState,
+  token: string,
+  lost: NonNullable<Seen["lost"]>,
+): Promise<Ending> {
+  const outcome = lost.why === "doubt" ? "lost" : "superseded";
+  const { push } = held.inputs;
+  const fences = fencesOf(held) as [Fence, ...Fence[]];
+  const rescue = push
+    ? await keepWork(workflow, held, publicationOf(workflow, held, token, push, fences))
+    : null;
+  const kept = rescue ? ` ${describeRescue(rescue)}` : "";
+  const nothing = push ? " Nothing was pushed." : "";
+  return {
+    happening: { outcome, why: lost.detail, of: lost.of, ...(rescue ? { rescue } : {}) },
+    text: `${outcome}: ${lost.detail}.${nothing}${kept}`,
+    published: null,
+    attempt: { result: "lost", reason: lost.detail },
+  };
+}
+
+async function keepWork(
+  workflow: Workflow,
+  held: HeldState,
+  publication: Publication,
+): Promise<Rescue | null> {
+  const head = await commitOf(publication.push.directory, "HEAD").catch(() => null);
+  if (head === null || head === held.start) return null;
+  return keep(workflow, publication, held.start);
+}
+
+function endingOf(published: Published, branch: string, held: HeldState): Ending {
+  const { result, text } = published;
+  const happening = happeningOf(result, branch, held);
+  return { happening, text, published, attempt: attemptOf(result) };
+}
+
+function happeningOf(result: PushResult, branch: string, held: HeldState): Happening {
+  switch (result.outcome) {
+    case "pushed": {
+      const record = pushedHolding(result.written)?.record ?? pushedDraft(result.written);
+      return { outcome: "pushed", published: record?.published ?? { [branch]: result.commit } };
+    }
+    case "unchanged":
+      return { outcome: "unchanged" };
+    case "moved":
+      return { outcome: "moved", why: result.why, rescue: result.rescue };
+    case "superseded": {
+      const { fence, rescue, seen } = result;
+      if (!fence.record.startsWith("draft/")) return { outcome: "superseded", of: "lease", rescue };
+      return { outcome: "superseded", of: "draft", why: fence.lost(seen, storeTime(held)), rescue };
+    }
+    case "refused":
+      return { outcome: "refused", why: result.refusal.words, rescue: result.rescue };
+    case "broken":
+    case "unavailable":
+      return { outcome: "refused", why: result.why, rescue: result.rescue };
+  }
+}
+
+function attemptOf(result: PushResult): AttemptResult | null {
+  switch (result.outcome) {
+    case "pushed":
+      return null;
+    case "unchanged":
+      return { result: "unchanged" };
+    case "superseded":
+      return { result: "lost", reason: "it was superseded" };
+    case "refused":
+      return { result: "failed", reason: `refused: ${result.refusal.words}` };
+    default:
+      return { result: "failed", reason: `${result.outcome}: ${result.why}` };
+  }
+}
+
+/** The store's time as it is now, by the time of the main step. */
+export function storeTime(held: HeldState): Instant {
+  return held.storeNow + (clock.read().monotonic - held.storeNowAt.monotonic);
+}
