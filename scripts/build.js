@@ -1,4 +1,4 @@
-// Builds the bundles in dist/ with ncc; with --check, says instead whether dist/ is what src/ builds.
+// Builds the bundles in dist/ with ncc, all or the ones named; with --check, says instead whether dist/ is what src/ builds.
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,6 +19,8 @@ const bundles = {
 };
 
 const check = process.argv.includes("--check");
+const named = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+const wanted = Object.entries(bundles).filter(([name]) => named.length === 0 || named.includes(name));
 const scratch = await mkdtemp(join(tmpdir(), "fencepost-build-"));
 // A fixed name, since a bundler's module ids can hang on paths.
 const compiled = join(root, "node_modules", ".fencepost-build");
@@ -26,7 +28,7 @@ try {
   // Compiled once for all bundles, inside the project, where the dependencies are found.
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   await run(process.execPath, [tsc, "--project", "tsconfig.build.json", "--outDir", compiled], { cwd: root });
-  await Promise.all(Object.entries(bundles).map(([name, entry]) => bundle(name, entry)));
+  await Promise.all(wanted.map(([name, entry]) => bundle(name, entry)));
   if (check) await compare();
   else await publish();
 } finally {
@@ -46,10 +48,10 @@ async function bundle(name, entry) {
 }
 
 async function publish() {
-  await rm(join(root, "dist"), { recursive: true, force: true });
+  if (named.length === 0) await rm(join(root, "dist"), { recursive: true, force: true });
   await cp(scratch, join(root, "dist"), { recursive: true });
-  for (const file of await files(join(root, "dist")))
-    console.log(`${String((await readFile(join(root, "dist", file))).length).padStart(9)}  dist/${file}`);
+  for (const file of await files(scratch))
+    console.log(`${String((await readFile(join(scratch, file))).length).padStart(9)}  dist/${file}`);
 }
 
 async function compare() {
