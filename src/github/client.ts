@@ -1,5 +1,5 @@
 // The Octokit client, for github.com and for GitHub Enterprise Server.
-import { Octokit } from "@octokit/rest";
+import { Octokit } from "@octokit/core";
 
 export interface GithubClientOptions {
   token: string;
