@@ -13,6 +13,7 @@ import { RecordInvalid, type Versioned } from "../protocol/record.js";
 import type { Store } from "../store/store.js";
 import { finder, type RuleOptions, ruled, rulesOf } from "./draft-rules.js";
 import { exit } from "./exit.js";
+import { gradeOf, printGrade } from "./grade.js";
 import { json, placed } from "./options.js";
 import { findPlace, type Place, type PlaceOptions } from "./place.js";
 import { onOut } from "./speak.js";
@@ -27,7 +28,7 @@ export function doctorCommand(finish: (code: number) => void): Commander {
   const command = placed("doctor")
     .description("check the safety rules on the records as they are, and say what to do")
     .option("--drafts <globs...>", "check these drafts too, with --convention")
-    .option("--branch <branch>", "the branch whose tip says what is pending", "main")
+    .option("--branch <branch>", "the branch whose tip says what is pending, and that is graded", "main")
     .addOption(json().default(false));
   ruled(command).action(async (options: Options) => finish(await doctor(options)));
   return command.addHelpText(
@@ -45,12 +46,23 @@ interface Diagnosis {
   findings: Finding[];
   advice: { lease: string; advice: string }[];
   checked: { leases: number; drafts: number; stats: number };
+  /** Where the store is on GitHub: how firmly its rules close the branch to pushes past the fence. */
+  grade?: Awaited<ReturnType<typeof gradeOf>>;
 }
 
 async function doctor(options: Options): Promise<number> {
   const place = await findPlace(options);
   try {
     const found = await examine(place.ports.store, place.ports.clock.read().wall);
+    const branch = branchRef(options.branch, place.prefix);
+    found.grade = await gradeOf(place.remote.label, branch, place.prefix, process.env);
+    for (const problem of found.grade?.obstacles ?? [])
+      found.findings.push({
+        check: "rules",
+        what: place.remote.label,
+        problem,
+        advice: exclude(place.prefix),
+      });
     if (options.drafts) found.findings.push(...(await headings(place, options, options.drafts)));
     if (options.json) {
       const outcome = found.findings.length === 0 ? "well" : "findings";
@@ -61,6 +73,9 @@ async function doctor(options: Options): Promise<number> {
     await place.ports.store.close();
   }
 }
+
+const exclude = (prefix: string) =>
+  `Exclude ${prefix}/**/* from its target branches, or let the app that publishes bypass it.`;
 
 async function examine(store: Store, now: number): Promise<Diagnosis> {
   const found: Diagnosis = { findings: [], advice: [], checked: { leases: 0, drafts: 0, stats: 0 } };
@@ -139,11 +154,12 @@ async function headings(place: Place, options: Options, globs: string[]): Promis
   }
 }
 
-function print({ findings, advice, checked }: Diagnosis): void {
+function print({ findings, advice, checked, grade }: Diagnosis): void {
   for (const { check, what, problem, advice: next } of findings)
     process.stdout.write(`${onOut.red(check)}  ${onOut.bold(what)}: ${problem}. ${next}\n`);
   for (const each of advice)
     process.stdout.write(`${onOut.dim("ttl")}  ${onOut.bold(each.lease)}: ${each.advice}\n`);
+  if (grade) printGrade(grade);
   const { leases, drafts, stats } = checked;
   const verdict = findings.length === 0 ? "all is well" : `${findings.length} findings`;
   process.stdout.write(

@@ -8,7 +8,7 @@ import { readStats, type SeenStats } from "./stats.js";
 import type { SweepPlan } from "./sweep.js";
 
 export interface Finding {
-  check: "unreadable" | "chain" | "token" | "expired" | "headings" | "stats";
+  check: "unreadable" | "chain" | "token" | "expired" | "headings" | "stats" | "rules";
   /** The record, or what else it is about. */
   what: string;
   problem: string;

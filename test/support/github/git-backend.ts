@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { finish, GitFailed, git, gitEnvironment } from "./git.js";
-import { pushRefusal, workflowRefusal } from "./protection.js";
+import { actOf, pushRefusal, workflowRefusal } from "./protection.js";
 import {
   type Command,
   failureReport,
@@ -111,8 +111,9 @@ async function refusals(
 ): Promise<Report> {
   const report: Report = { lines: [], reasons: new Map() };
   const url = `${world.url}/${repository.fullName}`;
-  for (const { ref } of push.commands) {
-    const rule = repository.protection.against(ref, token);
+  const oid = (given: string) => (given === ZERO ? null : given);
+  for (const { ref, before, after } of push.commands) {
+    const rule = repository.protection.against(ref, token, actOf(oid(before), oid(after)));
     if (rule === null) continue;
     const { lines, reason } = pushRefusal(rule, ref, url);
     report.lines.push(...lines);

@@ -10,14 +10,41 @@ export interface ProtectOptions {
   bypass?: readonly TokenKind[];
   /** What the rule demands, in GitHub's words. */
   demand?: string;
+  /** The types of the ruleset's rules. */
+  types?: readonly RuleType[];
+  /** Its bypass list as the API shows it; without it, what `bypass` says. */
+  actors?: readonly BypassActor[];
+}
+
+/** Those that have no parameters which matter here. A pull request rule keeps pushes out, whatever they do. */
+export type RuleType = "pull_request" | "creation" | "update" | "deletion";
+type Act = Exclude<RuleType, "pull_request">;
+
+/** What a change from one state of a ref to the next is; null is absent. */
+export function actOf(before: string | null, after: string | null): Act {
+  return before === null ? "creation" : after === null ? "deletion" : "update";
+}
+
+export interface BypassActor {
+  actor_id: number | null;
+  actor_type: "Integration" | "OrganizationAdmin" | "RepositoryRole" | "Team" | "DeployKey" | "User";
+  bypass_mode: "always" | "pull_request" | "exempt";
 }
 
 export interface Rule extends Required<ProtectOptions> {
   id: number;
 }
 
+const actorOf: Partial<Record<TokenKind, BypassActor>> = {
+  app: { actor_id: 7654321, actor_type: "Integration", bypass_mode: "always" },
+  // The role of admins.
+  pat: { actor_id: 5, actor_type: "RepositoryRole", bypass_mode: "always" },
+};
+
 export class Protection {
   readonly rules: Rule[] = [];
+  /** The keys that people added to the repository. */
+  readonly deployKeys: { title: string; readOnly: boolean }[] = [];
 
   add(options: ProtectOptions): Rule {
     if (options.bypass?.includes("GITHUB_TOKEN") === true) {
@@ -28,6 +55,8 @@ export class Protection {
     const rule: Rule = {
       bypass: [],
       demand: "Changes must be made through a pull request.",
+      types: ["pull_request"],
+      actors: (options.bypass ?? []).flatMap((kind) => actorOf[kind] ?? []),
       ...options,
       id: this.rules.length + 1,
     };
@@ -46,8 +75,10 @@ export class Protection {
   }
 
   /** The first rule that keeps this token from moving the ref. */
-  against(ref: string, token: Token | null): Rule | null {
-    return this.covering(ref).find((rule) => token === null || !rule.bypass.includes(token.kind)) ?? null;
+  against(ref: string, token: Token | null, act: Act): Rule | null {
+    const forbids = ({ types }: Rule) => types.includes("pull_request") || types.includes(act);
+    const stops = (rule: Rule) => forbids(rule) && (token === null || !rule.bypass.includes(token.kind));
+    return this.covering(ref).find(stops) ?? null;
   }
 }
 

@@ -1,6 +1,6 @@
 /** The one gate through which every ref update of the API goes: its checks, then one ref transaction. */
 import type { Behaviour } from "./behaviour.js";
-import { type Rule, workflowRefusal } from "./protection.js";
+import { actOf, type Rule, workflowRefusal } from "./protection.js";
 import { isRefName, type RefMove } from "./refs.js";
 import type { Repository } from "./repository.js";
 import { allows, type Token } from "./tokens.js";
@@ -76,7 +76,7 @@ async function check(
   }
   if (demand === "create" && current !== null) return { why: "exists", ref };
   if (after === current) return null;
-  const rule = repository.protection.against(ref, writer.token);
+  const rule = repository.protection.against(ref, writer.token, actOf(current, after));
   if (rule !== null) return { why: "protected", ref, rule };
   if (after === null) return null;
   if (current !== null && !update.force && !(await repository.refs.isAncestor(current, after))) {

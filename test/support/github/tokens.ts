@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
 export type Level = "none" | "read" | "write";
-export type Permission = "contents" | "actions" | "issues" | "workflows" | "metadata";
+export type Permission = "contents" | "actions" | "issues" | "workflows" | "metadata" | "administration";
 /** `fork` is the read-only GITHUB_TOKEN of a pull request from a fork; `pat` is a person's own token. */
 export type TokenKind = "GITHUB_TOKEN" | "app" | "pat" | "fork";
 
@@ -84,6 +84,8 @@ export class Tokens {
         actions: cap(options.actions),
         issues: cap(options.issues),
         workflows: kind === "fork" ? "none" : (options.workflows ?? "none"),
+        // Not among the permissions that a workflow can ask for.
+        administration: kind === "app" || kind === "pat" ? (options.administration ?? "none") : "none",
       },
       expired: false,
     });

@@ -20,11 +20,20 @@ import {
   type RestRequest,
   type Route,
 } from "./router.js";
+import { ruleRoutes } from "./rules.js";
 
 let table: Route[] | undefined;
 
 function routes(): Route[] {
-  table ??= [...refRoutes(), ...objectRoutes(), ...actionRoutes(), ...issueRoutes(), ...repositoryRoutes()];
+  // The rules of a branch come first, since a branch's name may contain slashes.
+  table ??= [
+    ...ruleRoutes(),
+    ...refRoutes(),
+    ...objectRoutes(),
+    ...actionRoutes(),
+    ...issueRoutes(),
+    ...repositoryRoutes(),
+  ];
   return table;
 }
 

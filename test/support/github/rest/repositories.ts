@@ -1,7 +1,6 @@
 /** REST: the repository itself, branches, contents, rules and rate limits. */
 import { nodeId } from "../node-ids.js";
 import type { TreeEntry } from "../objects.js";
-import type { Rule } from "../protection.js";
 import { lines } from "./objects.js";
 import { type Answer, type Context, Refused, type Route, route } from "./router.js";
 import { fullRepository, gitCommit, person, user, verification } from "./shapes.js";
@@ -16,8 +15,6 @@ export function repositoryRoutes(): Route[] {
     })),
     route("GET", `${BASE}/branches/{branch}`, ["contents", "read"], getBranch),
     route("GET", `${BASE}/contents/{path}`, ["contents", "read"], getContents),
-    route("GET", `${BASE}/rulesets`, ["metadata", "read"], getRulesets),
-    route("GET", `${BASE}/rules/branches/{branch}`, ["metadata", "read"], getBranchRules),
   ];
 }
 
@@ -113,46 +110,5 @@ async function listing(
     html_url: shown,
     download_url: dir ? null : `${html}/raw/${ref}/${encodeURI(path)}`,
     _links: { self, git, html: shown },
-  };
-}
-
-function getRulesets(context: Context): Answer {
-  const rulesets = context.repository.protection.rules.filter(({ rule }) => rule === "GH013");
-  return { status: 200, body: rulesets.map((rule) => rulesetShape(context, rule)) };
-}
-
-function rulesetShape(context: Context, rule: Rule): Record<string, unknown> {
-  return {
-    id: rule.id,
-    name: `ruleset ${rule.id}`,
-    target: rule.ref.startsWith("refs/tags/") ? "tag" : "branch",
-    source_type: "Repository",
-    source: context.repository.fullName,
-    enforcement: "active",
-    node_id: nodeId("R", "ruleset", String(rule.id)),
-    created_at: context.clock.iso(),
-    updated_at: context.clock.iso(),
-  };
-}
-
-/** Active rulesets only; classic protection does not show here. */
-function getBranchRules(context: Context): Answer {
-  const covering = context.repository.protection.covering(`refs/heads/${context.parameters.branch}`);
-  const rules = covering.filter(({ rule }) => rule === "GH013");
-  return {
-    status: 200,
-    body: rules.map((rule) => ({
-      type: "pull_request",
-      ruleset_source_type: "Repository",
-      ruleset_source: context.repository.fullName,
-      ruleset_id: rule.id,
-      parameters: {
-        dismiss_stale_reviews_on_push: false,
-        require_code_owner_review: false,
-        require_last_push_approval: false,
-        required_approving_review_count: 0,
-        required_review_thread_resolution: false,
-      },
-    })),
   };
 }
