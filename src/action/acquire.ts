@@ -17,11 +17,12 @@ import { announce, type Taken } from "./announce.js";
 import { claimDraft, idleDraft } from "./draft.js";
 import { type Finished, livenessOf } from "./finished.js";
 import { startHeartbeat } from "./heartbeat.js";
-import type { HeldState } from "./held.js";
+import { type HeldState, withoutSecrets } from "./held.js";
 import { type Idle, reportIdle } from "./idle.js";
 import type { PushInputs } from "./inputs.js";
 import { type LeaseInputs, leaseInputs } from "./lease-inputs.js";
 import { chance, clock, cloneIn, lendToken, openClient, openPorts } from "./place.js";
+import { exportPulse } from "./pulse.js";
 import { reportSkip } from "./skip.js";
 import { planSlots } from "./slots.js";
 import type { Workflow } from "./workflow.js";
@@ -46,7 +47,7 @@ export async function acquire(workflow: Workflow, heartbeat: string): Promise<vo
     if ("idle" in taken) {
       const seen = await giveBack(workflow, ports, lease);
       const context = { run: who.claim, now: taken.now, seen };
-      return reportIdle(workflow, inputs, taken.idle, context);
+      return await reportIdle(workflow, inputs, ports, taken.idle, context);
     }
     await begin(workflow, inputs, taken, start, heartbeat);
   } finally {
@@ -136,8 +137,7 @@ async function begin(
   const { env } = workflow;
   const { lease, draft, slots, sentAt, now } = taken;
   const folder = await mkdtemp(join(env.RUNNER_TEMP || tmpdir(), "fencepost-lease-"));
-  const { token: secret, ...kept } = inputs;
-  const { repository, store, refPrefix } = inputs;
+  const { repository, store, refPrefix, token } = inputs;
   const state: HeldState = {
     claim: taken.claim,
     token: taken.token,
@@ -151,15 +151,15 @@ async function begin(
     replaces: undefined,
     start,
     stats: statsOf(lease?.also[0] ?? null),
-    inputs: kept,
+    inputs: withoutSecrets(inputs),
   };
   // Before anything else can fail: with it the post step releases, whatever happens now.
   workflow.save("held", JSON.stringify(state));
   const pulse = <H>(held: { holding: H; sentAt: Reading } | null) =>
     held && { holding: held.holding, sentAt: held.sentAt };
   if (inputs.heartbeat)
-    state.heartbeatPid = startHeartbeat(heartbeat, env, {
-      place: { repository, store, refPrefix, token: secret },
+    state.heartbeatPid = startHeartbeat(workflow, heartbeat, {
+      place: { repository, store, refPrefix, token },
       lease: pulse(lease),
       draft: pulse(draft),
       folder,
@@ -170,6 +170,8 @@ async function begin(
       `Input "heartbeat" is false, so the lease is not renewed: a job that takes longer than ${formatDuration((inputs.ttl * 2) / 3)} may be superseded, and its push refused.`,
     );
   workflow.save("held", JSON.stringify(state));
+  const { heartbeatPid: pid } = state;
+  exportPulse(workflow, pid === null ? null : { pid, folder, ttl: inputs.ttl, sentAt });
   if (inputs.push && inputs.replace) state.replaces = await tipOf(workflow, inputs, inputs.push);
   workflow.save("held", JSON.stringify(state));
   announce(workflow, inputs, taken);

@@ -2,6 +2,7 @@
 import { draftFence, type Fence, leaseFence, pushedDraft, pushedHolding } from "../gate/fence.js";
 import type { PushResult } from "../gate/push.js";
 import { describeRescue, type Rescue } from "../gate/rescue.js";
+import { redact } from "../git/program.js";
 import type { Ports } from "../lease/lease.js";
 import type { DraftRecord } from "../protocol/draft.js";
 import { quote } from "../protocol/names.js";
@@ -11,7 +12,7 @@ import { publishedEarlier } from "./draft.js";
 import type { Happening } from "./happening.js";
 import { type HeldState, readBeats, type Seen } from "./held.js";
 import { chance, clock } from "./place.js";
-import { commitOf, keep, type Publication, type Published, publish } from "./publish.js";
+import { commitOf, keep, lossWarning, type Publication, type Published, publish } from "./publish.js";
 import type { Workflow } from "./workflow.js";
 
 /** How a job ended for what it held. */
@@ -24,13 +25,25 @@ export interface Ending {
   attempt: AttemptResult | null;
 }
 
-/** What becomes of the work: pushed, kept, or nothing. */
+/** What becomes of the work: pushed, kept, or nothing. Whatever is in the way of a push, its commits are kept. */
 export async function conclude(
   workflow: Workflow,
   held: HeldState,
   ports: Ports,
   token: string,
 ): Promise<Ending> {
+  try {
+    return await decide(workflow, held, ports, token);
+  } catch (error) {
+    const why = redact(error instanceof Error ? error.message : String(error));
+    const { rescue, kept } = await keepWork(workflow, held, token);
+    const happening: Happening = { outcome: "refused", why, sent: false, ...(rescue ? { rescue } : {}) };
+    const text = `refused: ${why}${/[.!?]$/.test(why) ? "" : "."}${kept}`;
+    return { happening, text, published: null, attempt: { result: "failed", reason: `refused: ${why}` } };
+  }
+}
+
+async function decide(workflow: Workflow, held: HeldState, ports: Ports, token: string): Promise<Ending> {
   const status = workflow.input("job-status") || "success";
   const { lost } = await readBeats(held);
   if (lost) return lose(workflow, held, token, lost);
@@ -91,6 +104,8 @@ function publicationOf(
     replaces,
     storeNow,
     storeNowAt,
+    // Post steps have less than five minutes together, and a rescue and the release come after it.
+    limit: 180_000,
   };
 }
 
@@ -101,13 +116,8 @@ async function lose(
   lost: NonNullable<Seen["lost"]>,
 ): Promise<Ending> {
   const outcome = lost.why === "doubt" ? "lost" : "superseded";
-  const { push } = held.inputs;
-  const fences = fencesOf(held) as [Fence, ...Fence[]];
-  const rescue = push
-    ? await keepWork(workflow, held, publicationOf(workflow, held, token, push, fences))
-    : null;
-  const kept = rescue ? ` ${describeRescue(rescue)}` : "";
-  const nothing = push ? " Nothing was pushed." : "";
+  const { rescue, kept } = await keepWork(workflow, held, token);
+  const nothing = held.inputs.push ? " Nothing was pushed." : "";
   return {
     happening: { outcome, why: lost.detail, of: lost.of, ...(rescue ? { rescue } : {}) },
     text: `${outcome}: ${lost.detail}.${nothing}${kept}`,
@@ -116,14 +126,23 @@ async function lose(
   };
 }
 
+/** What the job committed, kept as well as can be, and where that is as a sentence behind others. */
 async function keepWork(
   workflow: Workflow,
   held: HeldState,
-  publication: Publication,
-): Promise<Rescue | null> {
-  const head = await commitOf(publication.push.directory, "HEAD").catch(() => null);
-  if (head === null || head === held.start) return null;
-  return keep(workflow, publication, held.start);
+  token: string,
+): Promise<{ rescue: Rescue | null; kept: string }> {
+  const { push, refPrefix } = held.inputs;
+  const head = push && (await commitOf(push.directory, "HEAD").catch(() => null));
+  if (push === null || head === null || head === held.start) return { rescue: null, kept: "" };
+  const fences = fencesOf(held) as [Fence, ...Fence[]];
+  const publication = publicationOf(workflow, held, token, push, fences);
+  const rescue = await keep(workflow, publication, held.start).catch((error): Rescue => {
+    const why = redact(error instanceof Error ? error.message : String(error));
+    return { kept: "clone", commit: head, why };
+  });
+  const loss = lossWarning(workflow.env, refPrefix, rescue);
+  return { rescue, kept: ` ${describeRescue(rescue)}${loss}` };
 }
 
 function endingOf(published: Published, branch: string, held: HeldState): Ending {

@@ -83,7 +83,13 @@ export function idleDraft(draft: DraftInputs, refused: Exclude<ClaimResult, Clai
         `The draft ${quote(draft.path)} cannot be read: ${words}. Correct its front matter on ${branch}.`,
       );
     case "held":
-      return { outcome: "skipped_overlap", why, holder: standing.seen.record.holder, ...next };
+      return {
+        outcome: "skipped_overlap",
+        why,
+        holder: standing.seen.record.holder,
+        held: standing.seen.record.token,
+        ...next,
+      };
     case "not_due":
       return { outcome: "nothing_due", why, ...next };
     case "published":

@@ -3,6 +3,7 @@ import type { Rescue } from "../gate/rescue.js";
 import { type Claim, describeClaim } from "../protocol/claim.js";
 import { formatDuration } from "../protocol/duration.js";
 import { expiresAt, isMine, type SeenLease } from "../protocol/lease.js";
+import { defaultPrefix } from "../protocol/names.js";
 import type { Instant, Oid } from "../protocol/record.js";
 import type { DraftView } from "./draft-facts.js";
 import { code, link, plain } from "./markdown.js";
@@ -24,6 +25,8 @@ export type Happening =
       why?: string;
       rescue?: Rescue;
       of?: "lease" | "draft";
+      /** False where it did not even come to a push. */
+      sent?: false;
     }
   /** The job's own end. */
   | { outcome: "failed" | "cancelled" };
@@ -43,6 +46,8 @@ export interface Story extends Repository {
   seen: SeenLease | null;
   /** The full ref of the branch that this run pushes to. */
   branch?: string | undefined;
+  /** The runner ends with the job, and what is only there with it. */
+  fleeting?: boolean | undefined;
 }
 
 /** More refs than this are only counted. */
@@ -95,6 +100,8 @@ function sentence(story: Story): string {
     case "superseded":
       return `another run took the ${heldBy(story, happening.of)} over${takeoverWords(story)}, so the late push was refused and ${branch} is untouched by this run${because(happening.why)}.${rescued(story, happening.rescue)}`;
     case "refused":
+      if (happening.sent === false)
+        return `this run could not push to ${branch}${because(happening.why)}, and trying again will not help until that is changed.${rescued(story, happening.rescue)}`;
       return `the server did not take the push to ${branch}${because(happening.why)}. Nothing was pushed, and trying again will not help until that is changed.${rescued(story, happening.rescue)}`;
     case "lost":
       return `this run could not renew its ${heldBy(story, happening.of)} in time and stopped calling itself the holder${because(happening.why)}. Nothing was pushed.${rescued(story, happening.rescue)}`;
@@ -171,12 +178,15 @@ function freed({ seen, run, token, now }: Story): string {
 function rescued(story: Story, kept: Rescue | undefined): string {
   if (kept === undefined) return "";
   const commit = commitLink(story, kept.commit);
+  const loss = story.fleeting
+    ? ` They are gone with this runner when the job ends. If a rule refused them a branch, allow pushes to ${code(`${story.prefix ?? defaultPrefix}/rescue/**`)}.`
+    : "";
   switch (kept.kept) {
     case "ref":
       return ` Its commits are kept on ${branchLink(story, kept.ref)} (${commit}).`;
     case "bundle":
-      return ` Its commits (${commit}) are kept in a bundle on the runner, ${code(kept.file)}; \`git fetch <bundle> refs/heads/rescued\` gets them.`;
+      return ` Its commits (${commit}) are kept in a bundle on the runner, ${code(kept.file)}; \`git fetch <bundle> refs/heads/rescued\` gets them.${loss}`;
     case "clone":
-      return ` Its commits could be kept nowhere else${because(kept.why)}: they are only in the runner's clone, as ${commit}.`;
+      return ` Its commits could be kept nowhere else${because(kept.why)}: they are only in the runner's clone, as ${commit}.${loss}`;
   }
 }

@@ -1,9 +1,10 @@
 // The heartbeat of an action: a detached process that ends with the job, and writes what it saw to a file.
 import { spawn } from "node:child_process";
-import { appendFileSync, existsSync, watch, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, type FSWatcher, watch, writeFileSync } from "node:fs";
 import { access } from "node:fs/promises";
 import { keptDraft, publishedByMe, readDraftOn } from "../draft/claim.js";
 import { cancelRun } from "../github/liveness.js";
+import { beatLine } from "../lease/beat-line.js";
 import { type Beat, heartbeat, keepAlive, type LostBeat } from "../lease/heartbeat.js";
 import type { Ports } from "../lease/lease.js";
 import type { Claim } from "../protocol/claim.js";
@@ -12,6 +13,7 @@ import type { Holding, Reading } from "../protocol/lease.js";
 import { beatsFile, endFile, type HeldBeat, stopFile } from "./held.js";
 import type { PlaceInputs } from "./inputs.js";
 import { type Client, clock, openClient, openPorts } from "./place.js";
+import { isRunning } from "./pulse.js";
 import type { Workflow } from "./workflow.js";
 
 interface Orders {
@@ -26,51 +28,102 @@ interface Orders {
 const variable = "FENCEPOST_HEARTBEAT";
 
 /**
- * Starts the heartbeat and returns its process id. It keeps none of our streams open, so that the step can end, and it
+ * Starts the heartbeat and returns its process id; null, with a warning, where that fails. It keeps none of our streams open, so that the step can end, and it
  * keeps RUNNER_TRACKING_ID, so that the runner ends it with the job (actions/runner, "Cleaning up orphan processes").
  */
-export function startHeartbeat(program: string, env: NodeJS.ProcessEnv, orders: Orders): number | null {
-  const child = spawn(process.execPath, [program], {
-    detached: true,
-    stdio: "ignore",
-    windowsHide: true,
-    env: { ...env, [variable]: JSON.stringify(orders) },
-  });
-  child.unref();
-  return child.pid ?? null;
+export function startHeartbeat(workflow: Workflow, program: string, orders: Orders): number | null {
+  const failed = (error: unknown) =>
+    workflow.warning(
+      `The heartbeat could not be started (${error instanceof Error ? error.message : String(error)}), so nothing renews what this job holds: it may be taken over when its TTL has passed. Look for a machine without memory or processes to spare.`,
+    );
+  try {
+    const child = spawn(process.execPath, [program], {
+      detached: true,
+      stdio: "ignore",
+      windowsHide: true,
+      env: { ...withoutInputs(workflow.env), [variable]: JSON.stringify(orders) },
+    });
+    child.on("error", failed);
+    child.unref();
+    return child.pid ?? null;
+  } catch (error) {
+    // An environment that is too large is thrown, and not told by the event.
+    failed(error);
+    return null;
+  }
+}
+
+/** The heartbeat has its orders; what else a step is told, the token of the push among it, is not for it. */
+function withoutInputs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(INPUT|STATE)_/i.test(name)));
 }
 
 /** The process itself. */
 export async function beatUntilStopped(workflow: Workflow): Promise<void> {
   const orders: Orders = JSON.parse(workflow.env[variable] ?? "");
   delete process.env[variable];
-  const { folder, place, lease, draft, cancelOnLoss } = orders;
+  const { folder, lease } = orders;
+  // What cannot be written down costs a warning at most. A renewal that is left out costs the lease.
+  const note = (beat: HeldBeat) => attempt(() => appendFileSync(beatsFile(folder), beatLine(beat)));
+  const order = stopOrder(folder);
+  try {
+    await beatAll(workflow, orders, order.signal, note);
+  } catch (error) {
+    const why = `the heartbeat itself failed: ${error instanceof Error ? error.message : String(error)}`;
+    note({ of: lease ? "lease" : "draft", event: "failing", why });
+    throw error;
+  } finally {
+    // They alone would keep a process alive that does nothing any more.
+    order.close();
+  }
+  attempt(() => writeFileSync(endFile(folder), ""));
+}
+
+/** Aborts when the post step asks for it. */
+function stopOrder(folder: string): { signal: AbortSignal; close(): void } {
   const stop = new AbortController();
   const look = () => {
     if (existsSync(stopFile(folder))) stop.abort();
   };
-  const watcher = watch(folder, look);
-  watcher.on("error", () => {});
-  // Watching is not dependable on every file system.
+  // Watching is not dependable on every file system, and has a limit on every machine.
   const timer = setInterval(look, 1000);
+  const watcher = attempt((): FSWatcher => watch(folder, look));
+  watcher?.on("error", () => {});
   look();
+  return {
+    signal: stop.signal,
+    close() {
+      clearInterval(timer);
+      watcher?.close();
+    },
+  };
+}
+
+function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}
+
+async function beatAll(workflow: Workflow, orders: Orders, signal: AbortSignal, note: Note): Promise<void> {
+  const { place, lease, draft, cancelOnLoss } = orders;
   const client = openClient(workflow.env, place.token);
   const ports = openPorts(workflow, place, client);
-  const { signal } = stop;
-  const note = (beat: HeldBeat) => appendFileSync(beatsFile(folder), `${JSON.stringify(beat)}\n`);
   const cancelling: Promise<void>[] = [];
   const onLoss = (claim: Claim) => {
     if (cancelOnLoss && cancelling.length === 0) cancelling.push(cancel(client, claim, note));
   };
-  await Promise.all([
-    lease && beatLease(ports, { ...lease, signal }, note, onLoss),
-    draft && beatDraft(ports, { ...draft, signal }, note, onLoss),
-  ]);
-  clearInterval(timer);
-  watcher.close();
-  await Promise.all(cancelling);
-  await ports.store.close();
-  writeFileSync(endFile(folder), "");
+  try {
+    await Promise.all([
+      lease && beatLease(ports, { ...lease, signal }, note, onLoss),
+      draft && beatDraft(ports, { ...draft, signal }, note, onLoss),
+    ]);
+    await Promise.all(cancelling);
+  } finally {
+    await ports.store.close();
+  }
 }
 
 type Note = (beat: HeldBeat) => void;
@@ -114,7 +167,12 @@ async function cancel(client: Client, claim: Claim, note: Note): Promise<void> {
 /** Ends the heartbeat, and waits for it, so that it does not renew what is about to be released. */
 export async function stopHeartbeat(folder: string, pid: number | null): Promise<void> {
   if (pid === null) return;
-  writeFileSync(stopFile(folder), "");
+  // Where a full disk takes no file, the signal ends it, in the middle of whatever it does.
+  try {
+    writeFileSync(stopFile(folder), "");
+  } catch {
+    attempt(() => process.kill(pid));
+  }
   const deadline = clock.read().monotonic + 5000;
   while (clock.read().monotonic < deadline && isRunning(pid)) {
     if (
@@ -127,13 +185,4 @@ export async function stopHeartbeat(folder: string, pid: number | null): Promise
     await clock.sleep(20);
   }
   // Still there: a renewal in flight. The release will read again should it arrive first.
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

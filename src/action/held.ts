@@ -1,6 +1,7 @@
 // What the main step leaves behind for the post step, and the heartbeat's folder between them.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { beatOf } from "../lease/beat-line.js";
 import type { Beat, LostBeat } from "../lease/heartbeat.js";
 import type { Slot } from "../protocol/catch-up.js";
 import type { Claim } from "../protocol/claim.js";
@@ -9,6 +10,7 @@ import type { Holding, Reading } from "../protocol/lease.js";
 import type { Instant, Oid } from "../protocol/record.js";
 import type { DoneSlots } from "../protocol/slots.js";
 import type { SeenStats } from "../protocol/stats.js";
+import type { PushInputs } from "./inputs.js";
 import type { LeaseInputs } from "./lease-inputs.js";
 
 /** Kept in a file of the runner, so it has no token in it. */
@@ -34,7 +36,16 @@ export interface HeldState {
   /** The lease's counters as they were, for the summary. */
   stats: SeenStats | null;
   /** Inputs as the main step read them: expressions in them may have other values by now. */
-  inputs: Omit<LeaseInputs, "token">;
+  inputs: KeptInputs;
+}
+
+/** The inputs without their secrets, which the post step reads again. */
+export type KeptInputs = Omit<LeaseInputs, "token" | "push"> & { push: Omit<PushInputs, "pushToken"> | null };
+
+export function withoutSecrets({ token: _, push, ...kept }: LeaseInputs): KeptInputs {
+  if (push === null) return { ...kept, push };
+  const { pushToken: __, ...open } = push;
+  return { ...kept, push: open };
 }
 
 /** Environment variable with the store's time less this machine's monotonic clock, both in milliseconds. */
@@ -50,6 +61,8 @@ export interface Seen {
   lost: ({ of: "lease" | "draft" } & LostBeat) | null;
   /** The last failure, if no renewal has succeeded since. */
   failing: string | null;
+  /** When the last renewal that succeeded was sent, of either of them. */
+  renewedAt: Reading | null;
 }
 
 export const beatsFile = (folder: string) => join(folder, "beats");
@@ -57,24 +70,28 @@ export const stopFile = (folder: string) => join(folder, "stop");
 export const endFile = (folder: string) => join(folder, "ended");
 
 /** What the heartbeat saw. */
-export async function readBeats(held: HeldState): Promise<Seen> {
-  const text = await readFile(beatsFile(held.folder), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
+export async function readBeats(held: Pick<HeldState, "folder" | "holding" | "draft">): Promise<Seen> {
   const seen: Seen = {
     holding: held.holding,
     draft: held.draft?.holding ?? null,
     lost: null,
     failing: null,
+    renewedAt: null,
   };
-  // A line that was cut off in the middle of writing is the last, and says nothing yet.
-  for (const line of text.split("\n").slice(0, -1)) {
-    const beat: HeldBeat = JSON.parse(line);
+  const text = await readFile(beatsFile(held.folder), "utf8").catch((error: NodeJS.ErrnoException) => {
+    // The fence still decides about a push, so the end of the job does not hang on this file.
+    if (error.code !== "ENOENT") seen.failing = `what it saw could not be read (${error.message})`;
+    return "";
+  });
+  for (const line of text.split("\n")) {
+    // A line may be cut off: by a disk that was full, or in the middle of writing.
+    const beat = beatOf<HeldBeat>(line);
+    if (beat === null || (beat.of !== "lease" && beat.of !== "draft")) continue;
     if (beat.event === "lost") seen.lost ??= beat;
     else if (beat.event === "failing") seen.failing = beat.why;
     else {
       seen.failing = null;
+      seen.renewedAt = beat.sentAt;
       if (beat.of === "lease") seen.holding = beat.holding;
       else seen.draft = beat.holding;
     }

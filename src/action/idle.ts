@@ -1,8 +1,10 @@
 // A run that finds nothing to do: the outcome, why, and a summary. No failure, unless an overlap is asked to be one.
+import type { Ports } from "../lease/lease.js";
 import { type Claim, describeClaim } from "../protocol/claim.js";
 import type { SeenLease } from "../protocol/lease.js";
 import type { Instant } from "../protocol/record.js";
 import type { LeaseInputs } from "./lease-inputs.js";
+import { count } from "./skip.js";
 import { renderSummary } from "./summary.js";
 import type { Workflow } from "./workflow.js";
 
@@ -12,17 +14,19 @@ export interface Idle {
   why: string;
   /** When it may be tried again. */
   next?: Instant;
-  /** Who works on the draft. */
+  /** Who works on the draft, and under which token of the draft. */
   holder?: Claim | undefined;
+  held?: number | undefined;
 }
 
-export function reportIdle(
+export async function reportIdle(
   workflow: Workflow,
   inputs: LeaseInputs,
+  ports: Ports,
   idle: Idle,
   context: { run: Claim; now: Instant; seen: SeenLease | null },
-): void {
-  const { outcome, why, holder, next } = idle;
+): Promise<void> {
+  const { outcome, why, holder, next, held } = idle;
   const { draft, slots } = inputs;
   for (const [name, value] of Object.entries({
     acquired: "false",
@@ -34,13 +38,17 @@ export function reportIdle(
     ...(holder && next !== undefined ? { "expires-at": new Date(next).toISOString() } : {}),
   }))
     workflow.output(name, value);
+  const { now } = context;
+  const counted =
+    draft && held !== undefined ? await count(workflow, ports, { name: draft.path, token: held, now }) : null;
+  const row = counted ? { row: counted.record.row } : {};
   const sentence = `${outcome}: ${why}.`;
   workflow.info(`${sentence} This run does nothing; the steps that ask for acquired == 'true' are skipped.`);
   if (outcome === "dead") workflow.warning(sentence);
   if (inputs.summary)
     workflow.summary(
       renderSummary({
-        happening: { outcome, why },
+        happening: outcome === "skipped_overlap" ? { outcome, why, ...row } : { outcome, why },
         lease: inputs.lease ?? "",
         draft: draft ? { path: draft.path } : undefined,
         ...context,

@@ -1,10 +1,14 @@
 // The fenced push of an action: a clone in a folder, to the repository of the lease, with a token of its own.
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { bundleFolder, endsWithJob } from "../gate/bundle-folder.js";
 import { type FurtherRef, fencedPush, keepCommits, type PushRequest, type PushResult } from "../gate/push.js";
 import { regenerating } from "../gate/regenerate.js";
 import { describePush } from "../gate/report.js";
+import type { Rescue } from "../gate/rescue.js";
 import type { Clone } from "../git/clone.js";
 import { git } from "../git/program.js";
+import { limit } from "../limit.js";
 import type { Reading } from "../protocol/lease.js";
 import type { Instant, Oid } from "../protocol/record.js";
 import type { PushInputs } from "./inputs.js";
@@ -22,6 +26,8 @@ export interface Publication {
   /** The store's time, and when by our clocks it was that. */
   storeNow: Instant;
   storeNowAt: Reading;
+  /** Milliseconds that the push may take (default: half an hour). */
+  limit?: number;
 }
 
 export interface Published {
@@ -40,21 +46,52 @@ export async function publish(workflow: Workflow, publication: Publication): Pro
     10_000,
   );
   try {
-    const result = await fencedPush(request);
+    const sent = await fencedPush(request);
+    const result =
+      "rescue" in sent ? { ...sent, rescue: await onRef(workflow, publication, request, sent.rescue) } : sent;
     const now = request.now();
     const where = publication.repository;
-    return { result, text: describePush(result, { ...request, where, now }) };
+    const loss = "rescue" in result ? lossWarning(workflow.env, publication.prefix, result.rescue) : "";
+    return { result, text: `${describePush(result, { ...request, where, now })}${loss}` };
   } finally {
     clearInterval(tick);
   }
 }
 
-/** Keeps what a job committed whose lease was lost before it came to push. */
-export async function keep(workflow: Workflow, publication: Publication, base: Oid | null) {
-  return keepCommits(await requestOf(workflow, publication), base);
+/** Keeps what a job committed that did not come to a push, with those of its tags that exist. */
+export async function keep(workflow: Workflow, publication: Publication, base: Oid | null): Promise<Rescue> {
+  const request = await requestOf(workflow, publication, true);
+  return onRef(workflow, publication, request, await keepCommits(request, base));
 }
 
-async function requestOf(workflow: Workflow, publication: Publication): Promise<PushRequest> {
+/** A rescue that made no branch, tried with the lease's token: the one of the push may have less rights there. */
+async function onRef(
+  workflow: Workflow,
+  { push, token, repository }: Publication,
+  request: PushRequest,
+  kept: Rescue,
+): Promise<Rescue> {
+  if (kept.kept === "ref" || push.pushToken === "" || push.pushToken === token) return kept;
+  const remote = lendToken(workflow.env, repository, token, request.clone);
+  // There is a bundle already, so that no second one is to be made.
+  const noFolder = join(request.bundleFolder, "fencepost-no-such-folder");
+  const again = await keepCommits({ ...request, remote, bundleFolder: noFolder }, null).catch(() => kept);
+  if (again.kept !== "ref") return kept;
+  if (kept.kept === "bundle") await rm(kept.file, { force: true });
+  return again;
+}
+
+/** What to say of commits that are on the runner alone, where the runner ends with the job. A sentence behind others. */
+export function lossWarning(env: NodeJS.ProcessEnv, prefix: string, rescue: Rescue): string {
+  if (rescue.kept === "ref" || !endsWithJob(env)) return "";
+  return ` They are gone with this runner when the job ends. If a rule refused them a branch, allow pushes to ${prefix}/rescue/**.`;
+}
+
+async function requestOf(
+  workflow: Workflow,
+  publication: Publication,
+  lenient = false,
+): Promise<PushRequest> {
   const { push, repository, fences, prefix, replaces, storeNow, storeNowAt } = publication;
   const { env } = workflow;
   const clone = await cloneIn(push.directory);
@@ -69,14 +106,15 @@ async function requestOf(workflow: Workflow, publication: Publication): Promise<
     fences,
     head: await commitOf(push.directory, "HEAD"),
     branch: push.branch,
-    further: await tagsOf(push, clone),
+    further: await tagsOf(push, clone, lenient),
     replaces,
     onMoved: regenerating(push.onMoved, push.regenerate, env, false),
     attempts: 5,
     clock,
     chance,
     now: () => storeNow + (clock.read().monotonic - storeNowAt.monotonic),
-    bundleFolder: env.RUNNER_TEMP || tmpdir(),
+    bundleFolder: bundleFolder(env),
+    signal: limit(publication.limit ?? 30 * 60_000),
     say: (text) => workflow.info(text),
   };
 }
@@ -88,13 +126,14 @@ export async function commitOf(folder: string, revision: string): Promise<Oid> {
   throw new Error(`${revision} is not a commit of the clone in ${folder}. Commit before the push.`);
 }
 
-async function tagsOf(push: PushInputs, clone: Clone): Promise<FurtherRef[]> {
+async function tagsOf(push: PushInputs, clone: Clone, lenient: boolean): Promise<FurtherRef[]> {
   const found: FurtherRef[] = [];
   for (const ref of push.tags) {
     const reply = await git({
       cwd: push.directory,
       args: ["rev-parse", "--verify", "--quiet", "--end-of-options", ref],
     });
+    if (reply.code !== 0 && lenient) continue;
     if (reply.code !== 0)
       throw new Error(`The tag ${ref} does not exist in the clone in ${clone.top}. Make it before the push.`);
     found.push({ ref, oid: reply.stdout.toString("utf8").trim() });

@@ -1,5 +1,7 @@
 // `push/action.yml`: a fenced push in the middle of a job, under the lease or the draft that the job holds.
+import { endsWithJob } from "../gate/bundle-folder.js";
 import { draftFence, type Fence, leaseFence } from "../gate/fence.js";
+import type { PushResult } from "../gate/push.js";
 import type { Instant } from "../protocol/record.js";
 import { clockVariable } from "./held.js";
 import {
@@ -12,10 +14,12 @@ import {
 } from "./inputs.js";
 import { chance, clock, openClient, openPorts } from "./place.js";
 import { publish } from "./publish.js";
+import { warnOfExportedPulse } from "./pulse.js";
 import type { Workflow } from "./workflow.js";
 
 export async function push(workflow: Workflow): Promise<void> {
   const claim = handedClaim(workflow);
+  if (workflow.input("claim") === "") await warnOfExportedPulse(workflow);
   const inputs = placeInputs(workflow);
   const storeNow = await storeTime(workflow, {
     ...inputs,
@@ -36,7 +40,13 @@ export async function push(workflow: Workflow): Promise<void> {
   workflow.output("pushed", String(result.outcome === "pushed"));
   workflow.output("commit", "commit" in result ? result.commit : "");
   if (result.outcome === "pushed" || result.outcome === "unchanged") workflow.info(text);
-  else workflow.fail(text);
+  else workflow.fail(`${text}${uploadAdvice(workflow, result)}`);
+}
+
+/** Here there are later steps, which can save what is on the runner alone. */
+function uploadAdvice(workflow: Workflow, result: PushResult): string {
+  const bundle = "rescue" in result && result.rescue.kept === "bundle" && endsWithJob(workflow.env);
+  return bundle ? " To save this file, upload it as an artifact in a later step with if: failure()." : "";
 }
 
 /** What is held here: a lease, a draft, or both. */

@@ -1,5 +1,6 @@
 // The post step: stops the heartbeat, pushes when asked to, settles the draft, releases, and writes the summary.
 import { rm } from "node:fs/promises";
+import { endsWithJob } from "../gate/bundle-folder.js";
 import { pushedHolding } from "../gate/fence.js";
 import { describeHolding } from "../lease/describe.js";
 import { type Ports, succeedLease } from "../lease/lease.js";
@@ -15,6 +16,7 @@ import type { Happening } from "./happening.js";
 import { stopHeartbeat } from "./heartbeat.js";
 import { type HeldState, readBeats } from "./held.js";
 import { openClient, openPorts } from "./place.js";
+import { warnOfPulse } from "./pulse.js";
 import { renderSummary, type SummaryView } from "./summary.js";
 import type { Workflow } from "./workflow.js";
 
@@ -28,6 +30,7 @@ export async function settle(workflow: Workflow): Promise<void> {
   const client = openClient(workflow.env, token);
   const ports = openPorts(workflow, { ...inputs, token }, client);
   try {
+    await warnOfHeartbeat(workflow, held);
     const ending = await conclude(workflow, held, ports, token);
     await stopHeartbeat(held.folder, held.heartbeatPid);
     const draft = await endDraft(workflow, held, ports, ending);
@@ -35,8 +38,14 @@ export async function settle(workflow: Workflow): Promise<void> {
     await tell(workflow, held, ports, ending, { lease: left, draft });
   } finally {
     await ports.store.close();
-    await rm(held.folder, { recursive: true, force: true });
+    await rm(held.folder, { recursive: true, force: true }).catch(() => {});
   }
+}
+
+/** Before the push, so that a refusal is read with its cause. */
+async function warnOfHeartbeat(workflow: Workflow, held: HeldState): Promise<void> {
+  const { heartbeatPid: pid, folder, storeNowAt: sentAt, inputs } = held;
+  if (pid !== null) await warnOfPulse(workflow, { pid, folder, ttl: inputs.ttl, sentAt });
 }
 
 /** What has become of the draft. */
@@ -120,7 +129,15 @@ async function tell(
     workflow.notice(
       "Pushed with GITHUB_TOKEN, which starts no other workflow. If one should run on this push, give the input push-token the token of an app.",
     );
-  if (held.inputs.summary) workflow.summary(renderSummary(viewOf(workflow, held, happening, left, stats)));
+  if (!held.inputs.summary) return;
+  const summary = renderSummary(viewOf(workflow, held, happening, left, stats));
+  try {
+    workflow.summary(summary);
+  } catch (error) {
+    workflow.warning(
+      `The summary could not be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
 }
 
 function viewOf(
@@ -154,6 +171,7 @@ function viewOf(
     repository: inputs.repository,
     prefix: inputs.refPrefix,
     skipThreshold: inputs.skipAlarm,
+    fleeting: endsWithJob(workflow.env),
   };
 }
 

@@ -1,11 +1,11 @@
-// Another run has the lease: counted, said, and no failure unless it was asked to be one.
+// Another run has the lease or the draft: counted, said, and no failure unless it was asked to be one.
 import { describeHolding } from "../lease/describe.js";
 import type { AcquireResult, Ports } from "../lease/lease.js";
-import { writeStats } from "../lease/stats.js";
+import { countOverlap, type Overlap } from "../lease/stats.js";
 import { type Claim, describeClaim } from "../protocol/claim.js";
 import { formatDuration } from "../protocol/duration.js";
 import { quote } from "../protocol/names.js";
-import { countSkip, readStats, type SeenStats } from "../protocol/stats.js";
+import type { SeenStats } from "../protocol/stats.js";
 import type { LeaseInputs } from "./lease-inputs.js";
 import { renderSummary, skipAlarm } from "./summary.js";
 import type { Workflow } from "./workflow.js";
@@ -34,7 +34,8 @@ export async function reportSkip(
     "expires-at": expires,
   }))
     workflow.output(name, value);
-  const stats = await count(workflow, lease, ports, skip);
+  const { now } = skip;
+  const stats = await count(workflow, ports, { name: lease, token: record.token, now, seen: skip.also[0] });
   workflow.info(
     `skipped_overlap${waited}: ${sentence} This run does nothing; the steps that ask for acquired == 'true' are skipped.`,
   );
@@ -64,17 +65,9 @@ export async function reportSkip(
 }
 
 /** A count that cannot be written is said, and costs nobody their run. */
-async function count(workflow: Workflow, lease: string, ports: Ports, skip: Skip): Promise<SeenStats | null> {
+export async function count(workflow: Workflow, ports: Ports, overlap: Overlap): Promise<SeenStats | null> {
   try {
-    const seen = readStats(skip.also[0] ?? null);
-    return await writeStats(ports, lease, seen, (before) =>
-      countSkip(before, {
-        lease,
-        token: skip.seen.record.token,
-        now: skip.now,
-        nonce: ports.chance.nonce(),
-      }),
-    );
+    return await countOverlap(ports, overlap, { signal: AbortSignal.timeout(30_000) });
   } catch (error) {
     workflow.warning(
       `The skip could not be counted: ${error instanceof Error ? error.message : String(error)}`,

@@ -6,12 +6,17 @@ import type { Clock } from "../clock.js";
 
 /** How long a command has between SIGTERM and SIGKILL, in milliseconds. */
 export const grace = 10_000;
+/** How long it may take to end after SIGKILL, before it is left alone. */
+const killed = 5000;
 
 export interface Command {
   /** The exit code; 128 + n when a signal n ended it, 127 or 126 when it could not be started. */
   done: Promise<number>;
   signal(name: NodeJS.Signals): void;
-  /** SIGTERM to the whole group, ten seconds, SIGKILL. Resolves when the command has ended. */
+  /**
+   * SIGTERM to the whole group, ten seconds, SIGKILL. Resolves when the command has ended, or five seconds after that:
+   * one that changed its user, or hangs in the kernel, cannot be ended.
+   */
   end(): Promise<void>;
 }
 
@@ -41,34 +46,55 @@ export function startCommand({ command, cwd, env, outputAside, clock, complain }
   });
   return {
     done,
-    signal: (name) => signalGroup(child, name),
+    signal(name) {
+      if (!signalGroup(child, name))
+        complain(
+          `${name} could not be passed on to the command, process ${child.pid}: it runs as another user.`,
+        );
+    },
     async end() {
       signalGroup(child, "SIGTERM");
       const late = new AbortController();
-      const killer = clock.sleep(grace, late.signal).then(
-        () => signalGroup(child, "SIGKILL"),
-        () => {},
-      );
-      await done;
+      const killer = clock
+        .sleep(grace, late.signal)
+        .then(() => signalGroup(child, "SIGKILL"))
+        .then(() => clock.sleep(killed, late.signal))
+        .then(
+          () => "left" as const,
+          () => "ended" as const,
+        );
+      if ((await Promise.race([done, killer])) === "left") {
+        complain(
+          `The command still runs as process ${child.pid}, and could not be ended. Nothing is pushed any more; end it yourself before it does harm elsewhere.`,
+        );
+        // It must not keep us from ending.
+        child.unref();
+        return;
+      }
       late.abort();
-      await killer;
       // What the command left behind in its group must not go on working without a lease.
       signalGroup(child, "SIGKILL");
     },
   };
 }
 
-function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
+/** False where somebody is there and may not be signalled. */
+function signalGroup(child: ChildProcess, name: NodeJS.Signals): boolean {
+  if (child.pid === undefined) return true;
   if (windows) {
     const force = name === "SIGKILL" ? ["/F"] : [];
     execFile("taskkill", ["/PID", String(child.pid), "/T", ...force], () => {});
-    return;
+    return true;
   }
   try {
     process.kill(-child.pid, name);
+    return true;
   } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // A command may change its user (su, sudo), and is then out of our reach.
+    if (code === "EPERM") return false;
     // Nobody is left in the group.
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    if (code !== "ESRCH") throw error;
+    return true;
   }
 }

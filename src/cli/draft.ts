@@ -13,9 +13,11 @@ import { formatDuration } from "../protocol/duration.js";
 import { defaultSkew } from "../protocol/lease.js";
 import { quote } from "../protocol/names.js";
 import type { AttemptResult } from "../protocol/settle.js";
+import { abandonDraft, undone } from "./abandon.js";
 import type { Finder, Rules } from "./draft-rules.js";
 import { ConfigurationError, exit, explain } from "./exit.js";
 import type { Interrupt } from "./interrupt.js";
+import { count } from "./overlap.js";
 import type { Place } from "./place.js";
 import type { Voice } from "./speak.js";
 import type { Ran } from "./work.js";
@@ -31,8 +33,12 @@ export interface DraftTask {
 }
 
 export async function claimDraftAt(place: Place, task: DraftTask, say: Voice): Promise<ClaimResult> {
-  const { draft, claim, ttl, rules } = task;
-  const result = await claimOnStore(place.ports, {
+  const { draft, claim, ttl, rules, interrupt } = task;
+  const giveBack = () => {
+    const reason = `${interrupt.name} was received`;
+    return abandonDraft(place, draft, claim, { maxAttempts: rules.maxAttempts, reason });
+  };
+  const claiming = claimOnStore(place.ports, {
     draft,
     claim,
     ttl,
@@ -43,14 +49,19 @@ export async function claimDraftAt(place: Place, task: DraftTask, say: Voice): P
       const { drafts, tip } = await task.finder.find(draft);
       return { draft: drafts[0] ?? null, tip };
     },
-    signal: task.interrupt.signal,
+    signal: interrupt.signal,
   });
+  const result = await undone(interrupt, claiming, giveBack);
   if (result.outcome === "acquired") {
     const { holding, attempt, reason } = result;
     const why = describeStanding({ is: "ready", reason }, result.now);
     say.good(
       `claimed the draft ${quote(draft)} with token ${holding.token}, attempt ${attempt} of ${rules.maxAttempts}, for ${formatDuration(ttl)} (${why})`,
     );
+  }
+  if (result.outcome === "refused" && result.standing.is === "held") {
+    const { token } = result.standing.seen.record;
+    await count(place, { name: draft, token, now: result.now }, say);
   }
   return result;
 }

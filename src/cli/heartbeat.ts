@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import type { Clock } from "../clock.js";
 import { keptDraft } from "../draft/claim.js";
 import type { Remote } from "../git/remote.js";
+import { beatLine, beatOf } from "../lease/beat-line.js";
 import { type Beat, keepAlive, keptLease, type LostBeat } from "../lease/heartbeat.js";
 import type { DraftHolding } from "../protocol/draft.js";
 import { type Holding, inDoubt, type Reading } from "../protocol/lease.js";
@@ -34,7 +35,7 @@ export async function heartbeatProcess(): Promise<void> {
   });
   if (orders === null) return;
   const ports = openPorts(orders.remote, orders.prefix, orders.objectFormat);
-  const onBeat = (beat: Beat<unknown>) => process.stdout.write(`${JSON.stringify(beat)}\n`);
+  const onBeat = (beat: Beat<unknown>) => process.stdout.write(beatLine(beat));
   process.stdout.on("error", () => stop.abort());
   const { holding, sentAt } = orders;
   const beating = { ...ports, sentAt, signal: stop.signal, onBeat };
@@ -97,7 +98,11 @@ export function startPulse<H extends AnyHolding>(options: PulseOptions<H>): Puls
     child.stdin.on("error", () => {});
     child.stdin.write(`${JSON.stringify(orders)}\n`);
     const reader = createInterface({ input: child.stdout });
-    reader.on("line", (line) => hear(JSON.parse(line)));
+    reader.on("line", (line) => {
+      // What NODE_OPTIONS loads into the process may print there too.
+      const beat = beatOf<Beat<H>>(line);
+      if (beat) hear(beat);
+    });
     const ended = new Promise<void>((resolve) => {
       child.on("error", () => resolve());
       child.on("close", () => resolve());

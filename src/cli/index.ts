@@ -17,10 +17,10 @@ import { statusCommand } from "./status.js";
 import { sweepCommand } from "./sweep.js";
 import { unlockCommand } from "./unlock.js";
 
-// A reader that went away, such as `| head`, is no reason to fall over with a lease in hand.
+// A reader or a terminal that went away (`| head`, a closed window) is no reason to fall over with a lease in hand.
 for (const stream of [process.stdout, process.stderr])
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+    if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
   });
 
 const finish = (code: number) => {

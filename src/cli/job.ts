@@ -6,12 +6,15 @@ import { type AcquireResult, acquireLease, readOne, succeedLease } from "../leas
 import { type Claim, describeClaim } from "../protocol/claim.js";
 import { formatDuration } from "../protocol/duration.js";
 import { defaultSkew, type Holding } from "../protocol/lease.js";
+import { statsRecordName } from "../protocol/stats.js";
+import { abandonLease, undone } from "./abandon.js";
 import { attemptOf, claimDraftAt, refusalOf, settleDraftOf } from "./draft.js";
 import type { Finder, Rules } from "./draft-rules.js";
 import { ConfigurationError, exit, explain } from "./exit.js";
 import type { Interrupt } from "./interrupt.js";
 import { type Held, type Keeping, keep } from "./keeping.js";
 import type { PushOptions } from "./options.js";
+import { count } from "./overlap.js";
 import type { Place } from "./place.js";
 import { pushJson } from "./publish.js";
 import { doneSlot, planSlots, type Slots } from "./slots.js";
@@ -56,8 +59,14 @@ export async function underLease(job: Job): Promise<Ending> {
     const now = place.ports.clock.read().wall;
     if (planSlots(slots, seen?.record, now).nothingDue) return nothingDue(slots, say);
   }
-  const acquired = await take(job, lease);
-  if (acquired.outcome !== "acquired") return skipped(acquired, say);
+  const giveBack = () => abandonLease(place, lease, job.claim);
+  const acquired = await undone(job.interrupt, take(job, lease), giveBack);
+  if (acquired.outcome !== "acquired") {
+    const { seen, now, also } = acquired;
+    const ending = skipped(acquired, say);
+    await count(place, { name: lease, token: seen.record.token, now, seen: also[0] }, say);
+    return ending;
+  }
   let keeping: Keeping | undefined;
   const last = { lease: (): Holding => keeping?.lease() ?? acquired.holding, superseded: false };
   try {
@@ -181,7 +190,8 @@ function endingOf(ran: Ran, base: Record<string, unknown>): Ending {
       return { code: exit[ran.outcome], body };
     }
     case "interrupted": {
-      const body = { outcome: "acquired", ...base, commandExit: ran.code, signal: ran.name };
+      const ended = ran.code === undefined ? {} : { commandExit: ran.code };
+      const body = { outcome: "acquired", ...base, ...ended, signal: ran.name };
       return { code: 128 + constants.signals[ran.name], body };
     }
     case "failed":
@@ -216,6 +226,7 @@ async function take({ place, options, claim, interrupt, say }: Job, lease: strin
     skew: options.skew ?? defaultSkew(ttl),
     wait,
     signal: interrupt.signal,
+    also: [statsRecordName(lease)],
     onHeld: (held, waited) =>
       say.say(
         `waiting for ${JSON.stringify(lease)} for ${formatDuration(waited)} of ${formatDuration(wait)}: held by ${describeHolding(held.seen, held.now)}`,

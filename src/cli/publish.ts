@@ -1,10 +1,11 @@
 // The fenced push for commands: what to push, and what came of it in words.
-import { tmpdir } from "node:os";
+import { bundleFolder } from "../gate/bundle-folder.js";
 import type { OnMoved } from "../gate/moved.js";
 import { type FurtherRef, fencedPush, type PushRequest, type PushResult } from "../gate/push.js";
 import { describePush } from "../gate/report.js";
 import type { Clone } from "../git/clone.js";
 import { git } from "../git/program.js";
+import { limit } from "../limit.js";
 import { fullRef } from "../protocol/names.js";
 import { ConfigurationError, exit, UsageError } from "./exit.js";
 import type { PushOptions } from "./options.js";
@@ -19,7 +20,13 @@ export interface Publication {
   replaces?: string | null | undefined;
   attempts: number;
   onMoved: OnMoved;
+  /** When somebody asks us to end, the push has a little time left. */
+  interrupt?: AbortSignal;
 }
+
+/** Milliseconds that a push may take, and what is left of them after an interrupt. */
+const longest = 30 * 60_000;
+const afterInterrupt = 20_000;
 
 /** @throws ConfigurationError when the folder is in no clone. */
 export function requireClone(place: Place): Clone {
@@ -80,6 +87,22 @@ export async function resolveRefs(folder: string, named: readonly NamedRef[]): P
   return found;
 }
 
+/** Of the named refs, those that are there and have commits that `start` has not. */
+export async function newRefs(
+  folder: string,
+  named: readonly NamedRef[],
+  start: string | undefined,
+): Promise<FurtherRef[]> {
+  const there: FurtherRef[] = [];
+  for (const each of named) {
+    const [found] = await resolveRefs(folder, [each]).catch(() => []);
+    if (found === undefined) continue;
+    const args = ["merge-base", "--is-ancestor", `${found.oid}^{commit}`, start ?? ""];
+    if (start === undefined || (await git({ cwd: folder, args })).code === 1) there.push(found);
+  }
+  return there;
+}
+
 export function requestOf(place: Place, publication: Publication, voice: Voice): PushRequest {
   const { clock, chance } = place.ports;
   return {
@@ -90,7 +113,8 @@ export function requestOf(place: Place, publication: Publication, voice: Voice):
     clock,
     chance,
     now: () => clock.read().wall,
-    bundleFolder: process.env.RUNNER_TEMP || tmpdir(),
+    bundleFolder: bundleFolder(process.env),
+    signal: limit(longest, publication.interrupt, afterInterrupt),
     say: (text) => voice.say(text),
   };
 }

@@ -7,6 +7,7 @@ import { readOne } from "../lease/lease.js";
 import { checkWitness, type Ownership } from "../protocol/lease.js";
 import { branchRef, leaseName } from "../protocol/names.js";
 import { exit, UsageError } from "./exit.js";
+import { Interrupt } from "./interrupt.js";
 import { json, type PushOptions, placed, pushing, wholeNumber } from "./options.js";
 import { findPlace, type Place, type PlaceOptions } from "./place.js";
 import {
@@ -61,6 +62,7 @@ async function push(branchName: string, words: string[], options: Options): Prom
   const store = options.store ?? FENCEPOST_STORE;
   const place = await findPlace({ ...options, ...(store === undefined ? {} : { store }) });
   const say = voice(systemClock);
+  const interrupt = new Interrupt();
   try {
     const branch = branchRef(branchName, place.prefix);
     const named = namedRefs(options, place.prefix);
@@ -75,6 +77,7 @@ async function push(branchName: string, words: string[], options: Options): Prom
       replaces,
       attempts: options.attempts,
       onMoved: regenerating(options.onMoved, words, process.env, options.json),
+      interrupt: interrupt.signal,
     };
     const result = await publish(place, publication, say);
     const told = report(result, publication, place);
@@ -84,6 +87,7 @@ async function push(branchName: string, words: string[], options: Options): Prom
     if (options.json) process.stdout.write(`${JSON.stringify({ ...held, token, ...pushJson(result) })}\n`);
     return told.code;
   } finally {
+    interrupt.dispose();
     await place.ports.store.close();
   }
 }

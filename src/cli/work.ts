@@ -13,6 +13,7 @@ import type { Place } from "./place.js";
 import {
   commitOf,
   namedRefs,
+  newRefs,
   type Publication,
   publish,
   report,
@@ -44,7 +45,8 @@ export interface Work {
 /** How it ended. */
 export type Ran =
   | { how: "lost"; outcome: "lost" | "superseded"; beat: LostBeat; rescue?: Rescue }
-  | { how: "interrupted"; name: NodeJS.Signals; code: number }
+  /** `code`: the command's, where it had begun. */
+  | { how: "interrupted"; name: NodeJS.Signals; code?: number }
   | { how: "failed"; code: number }
   /** The command succeeded, and no push was asked for. */
   | { how: "done" }
@@ -56,6 +58,11 @@ export async function work(task: Work): Promise<Ran> {
   const start =
     branch === undefined ? undefined : await commitOf(place.folder, "HEAD").catch(() => undefined);
   const env = { ...process.env, ...task.env };
+  // Until here a signal had nobody to go to.
+  if (interrupt.name !== undefined) {
+    say.warn(`${interrupt.name} was received: the command is not run`);
+    return { how: "interrupted", name: interrupt.name };
+  }
   const command = startCommand({
     command: task.command,
     cwd: place.folder,
@@ -89,6 +96,7 @@ export async function work(task: Work): Promise<Ran> {
     replaces: task.replaces,
     attempts: task.push.attempts,
     onMoved: regenerating(task.push.onMoved, task.command, env, task.json),
+    interrupt: interrupt.signal,
   };
   const result = await publish(place, publication, say);
   if (result.outcome === "pushed") keeping.wrote(result.written);
@@ -112,14 +120,17 @@ async function loss(beat: LostBeat, task: Work, start: string | undefined): Prom
   const outcome = beat.why === "doubt" ? "lost" : "superseded";
   let rescue: Rescue | undefined;
   const head = branch === undefined ? undefined : await commitOf(place.folder, "HEAD").catch(() => undefined);
-  if (branch !== undefined && head !== undefined && head !== start) {
+  const named = namedRefs(task.push, place.prefix);
+  const further = head === undefined ? [] : await newRefs(place.folder, named, start).catch(() => []);
+  if (branch !== undefined && head !== undefined && (head !== start || further.length > 0)) {
     const publication: Publication = {
       fences: keeping.fences(),
       branch,
       head,
-      further: [],
+      further,
       attempts: 1,
       onMoved: { how: "fail" },
+      interrupt: task.interrupt.signal,
     };
     rescue = await keepCommits(requestOf(place, publication, say), start ?? null);
   }

@@ -26,11 +26,10 @@ export async function uploadLfs(
   if (oids.length === 0) return null;
   say(`uploading ${oids.length} Git LFS object${oids.length === 1 ? "" : "s"} first`);
   await lendStorage(repository, request);
-  const config: string[] = [];
-  for (const [key, value] of await lfsConfig(repository, head)) config.push("-c", `${key}=${value}`);
+  const config = await lfsConfig(repository, head);
   for (let at = 0; at < oids.length; at += 100) {
     const batch = oids.slice(at, at + 100);
-    const reply = await repository.run([...config, "lfs", "push", "--object-id", destination, ...batch]);
+    const reply = await repository.run(["lfs", "push", "--object-id", destination, ...batch], { config });
     if (reply.code === 0) continue;
     const missing = /is not a git command/.test(reply.stderr);
     return {

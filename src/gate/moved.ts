@@ -1,8 +1,8 @@
 // What to do when the branch moved under a holder that still holds: rebase, or regenerate, in a worktree of ours.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PrivateRepository } from "../git/private.js";
+import { type PrivateRepository, removeFolder } from "../git/private.js";
 import type { ConfigEntry } from "../git/program.js";
 import { lastWords } from "../git/program.js";
 import { destination } from "../git/remote.js";
@@ -13,7 +13,10 @@ export type OnMoved =
   | { how: "fail" }
   | { how: "rebase" }
   /** Runs the user's command in a checkout of the new tip; what it commits there is pushed. Resolves to its exit code. */
-  | { how: "regenerate"; command: (folder: string, config: readonly ConfigEntry[]) => Promise<number> };
+  | {
+      how: "regenerate";
+      command: (folder: string, config: readonly ConfigEntry[], signal?: AbortSignal) => Promise<number>;
+    };
 
 /** The commit to push instead of `head` now that the branch is at `tip`, or why there is none. */
 export async function replay(
@@ -37,8 +40,8 @@ export async function replay(
       ? await rebase(repository, request, folder, head, tip)
       : await regenerate(repository, request, folder, tip);
   } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-    await repository.run(["worktree", "prune"]);
+    await removeFolder(folder);
+    await repository.run(["worktree", "prune"]).catch(() => {});
   }
 }
 
@@ -114,7 +117,8 @@ async function regenerate(
 ): Promise<{ head: Oid } | { why: string }> {
   if (request.onMoved.how !== "regenerate") throw new Error("regenerate was not asked for");
   const identity = request.clone.config.filter(([key]) => /^user\.(name|email)$/.test(key));
-  const code = await request.onMoved.command(folder, identity);
+  const code = await request.onMoved.command(folder, identity, request.signal);
+  request.signal?.throwIfAborted();
   if (code !== 0)
     return { why: `${request.branch} moved, and the command failed on the new tip (exit ${code})` };
   const head = (await repository.output(["rev-parse", "HEAD"], { cwd: folder })).trim();

@@ -2,18 +2,20 @@
 import type { Chance } from "../chance.js";
 import type { Clock } from "../clock.js";
 import type { Clone } from "../git/clone.js";
-import { type PrivateRepository, privateRepository } from "../git/private.js";
+import { bound, type PrivateRepository, privateRepository } from "../git/private.js";
 import { lastWords } from "../git/program.js";
-import { pushAtomically, type RefUpdate } from "../git/push.js";
+import { type PushReply, pushAtomically, type RefUpdate, rejections } from "../git/push.js";
 import { commitRecord, type RawCommit, writeEmptyTree } from "../git/records.js";
 import { findRefusal, type Refusal } from "../git/refusal.js";
 import type { Remote } from "../git/remote.js";
+import { formatDuration } from "../protocol/duration.js";
 import { TokenRegressed } from "../protocol/lease.js";
 import { refOf } from "../protocol/names.js";
 import { type Instant, type Oid, RecordInvalid, type Versioned } from "../protocol/record.js";
+import { arrived, type Sent } from "./arrived.js";
 import type { Fence } from "./fence.js";
 import { uploadLfs } from "./lfs.js";
-import { fetchInto, holdings, type Look, lookAt } from "./look.js";
+import { holdings, type Look, lookAt } from "./look.js";
 import { type OnMoved, replay } from "./moved.js";
 import { type Rescue, rescue } from "./rescue.js";
 
@@ -45,6 +47,8 @@ export interface PushRequest {
   now: () => Instant;
   /** Where a bundle goes when the rescue ref is refused too. */
   bundleFolder: string;
+  /** Ends the push. Then it is `unavailable`, and the commits are kept within a minute more. */
+  signal?: AbortSignal | undefined;
   say: (progress: string) => void;
 }
 
@@ -65,22 +69,18 @@ type Failure = Exclude<PushResult, { outcome: "pushed" | "unchanged" }>;
 type WithoutRescue<F> = F extends unknown ? Omit<F, "rescue"> : never;
 type Verdict = Exclude<PushResult, Failure> | WithoutRescue<Failure>;
 
-/** Records that were sent with a head, and may or may not have arrived. */
-interface Sent {
-  commits: RawCommit[];
-  head: Oid;
-}
-
 /**
  * Publishes `head` behind the fence and checks the outcome against the remote. The user's clone is only read: the
  * push goes out from a private repository that borrows its objects.
  */
 export async function fencedPush(request: PushRequest): Promise<PushResult> {
+  const since = request.clock.read().monotonic;
   const repository = await privateRepository(request.remote, request.clone);
   try {
-    const tree = await writeEmptyTree(repository);
     const progress = { head: request.head, branchTip: null as Oid | null };
-    const verdict = await rounds(request, repository, tree, progress).catch(broken);
+    const verdict = await rounds(request, bound(repository, request.signal), progress).catch((error) =>
+      request.signal?.aborted ? givenUp(request.clock.read().monotonic - since) : broken(error),
+    );
     if (verdict.outcome === "pushed" || verdict.outcome === "unchanged") return verdict;
     request.say(`${verdict.outcome}: keeping the commits`);
     return { ...verdict, rescue: await rescue(repository, request, progress.branchTip) } as Failure;
@@ -106,31 +106,36 @@ function broken(error: unknown): Verdict {
   return { outcome: "unavailable", why };
 }
 
+function givenUp(after: number): Verdict {
+  const seconds = Math.round(after / 1000) * 1000;
+  const why = `given up after ${formatDuration(seconds)}; whether it arrived is not known until it is read again`;
+  return { outcome: "unavailable", why };
+}
+
 async function rounds(
   request: PushRequest,
   repository: PrivateRepository,
-  tree: Oid,
   progress: { head: Oid; branchTip: Oid | null },
 ): Promise<Verdict> {
-  const { clock, chance, fences, onMoved, say } = request;
+  const { clock, chance, fences, onMoved, say, signal } = request;
+  const tree = await writeEmptyTree(repository);
   let sent: Sent | undefined;
   let why = "";
   let uploaded: Oid | undefined;
   for (let attempt = 1; attempt <= request.attempts; attempt++) {
-    if (attempt > 1) await clock.sleep(Math.min(100 * 2 ** attempt, 5000) * (0.5 + chance.random()));
+    if (attempt > 1) await clock.sleep(Math.min(100 * 2 ** attempt, 5000) * (0.5 + chance.random()), signal);
     const look = await lookAt(request, repository);
     if ("failed" in look) {
       const refusal = findRefusal(look.failed);
       if (refusal && sent === undefined) return { outcome: "refused", refusal };
-      why = `the remote could not be read: ${lastWords(look.failed)}`;
+    } else progress.branchTip = look.branchTip;
+    const mine = await settle(request, repository, sent, look);
+    if ("outcome" in mine) return mine;
+    if ("unknown" in mine || "failed" in look) {
+      why = "unknown" in mine ? mine.unknown : why;
       say(`${why}; trying again`);
       continue;
     }
-    progress.branchTip = look.branchTip;
-    if (sent && (await arrived(repository, request, sent, look))) return pushed(sent, request);
-    for (const [i, fence] of fences.entries()) fence.check(look.records[i] ?? null);
-    const mine = holdings(fences, look);
-    if ("fence" in mine) return { outcome: "superseded", ...mine };
     const ready = await standing(request, repository, look, progress.head);
     if (ready === "unchanged") return { outcome: "unchanged", commit: progress.head };
     if (ready === "moved") {
@@ -140,32 +145,78 @@ async function rounds(
       const next = await replay(repository, request, progress.head, look.branchTip as Oid);
       if ("why" in next) return { outcome: "moved", why: next.why };
       progress.head = next.head;
-      if (next.head === look.branchTip) return { outcome: "unchanged", commit: next.head };
+      const after = await standing(request, repository, look, next.head);
+      if (after === "unchanged") return { outcome: "unchanged", commit: next.head };
     }
     if (uploaded !== progress.head) {
       const lfs = await uploadLfs(repository, request, progress.head, look.branchTip, say);
       if (lfs) return { outcome: "refused", refusal: lfs };
       uploaded = progress.head;
     }
-    sent = await nextRecords(request, repository, tree, mine.records, sent, progress.head);
+    sent = await nextRecords(request, repository, tree, mine.records, look, sent, progress.head);
     const moved = sent.commits.map((commit, i) => `${fences[i]?.record} ${commit.oid.slice(0, 10)}`);
     say(`pushing ${progress.head.slice(0, 10)} to ${request.branch} with ${moved.join(" and ")}`);
-    const { reply, lines } = await pushAtomically(repository, updates(request, sent));
-    if (reply.code === 0) return confirm(request, repository, sent);
-    const refusal = findRefusal(reply.stderr, lines);
-    if (refusal) return { outcome: "refused", refusal };
-    why = lines.find((line) => line.flag === "!")?.summary ?? lastWords(reply.stderr);
+    const answer = await pushAtomically(repository, updates(request, sent));
+    if (answer.reply.code === 0) return confirm(request, repository, sent);
+    const final = await settleNo(request, repository, sent, answer);
+    if (final) return final;
+    const [cause] = rejections(answer.lines);
+    why = cause ? `${cause.summary} for ${cause.ref}` : lastWords(answer.reply.stderr);
     say(`not accepted (${why}); reading the remote again`);
   }
   // A last look: the last push may have arrived although its reply did not.
   const look = await lookAt(request, repository);
-  if ("failed" in look) return { outcome: "unavailable", why };
-  if (sent && (await arrived(repository, request, sent, look))) return pushed(sent, request);
-  const mine = holdings(fences, look);
-  if ("fence" in mine) return { outcome: "superseded", ...mine };
+  const mine = await settle(request, repository, sent, look);
+  if ("outcome" in mine) return mine;
+  if ("unknown" in mine || "failed" in look) return { outcome: "unavailable", why };
   const moved = (await standing(request, repository, look, progress.head)) === "moved";
   const tries = `${why}, after ${request.attempts} attempts`;
   return moved ? { outcome: "moved", why: tries } : { outcome: "unavailable", why: tries };
+}
+
+/** What a look settles: the push arrived, or a fence is lost. Else the records as the pusher's own, or why nothing is known. */
+async function settle(
+  request: PushRequest,
+  repository: PrivateRepository,
+  sent: Sent | undefined,
+  look: Look | { failed: string },
+): Promise<Verdict | { records: Versioned[] } | { unknown: string }> {
+  if ("failed" in look) return { unknown: `the remote could not be read: ${lastWords(look.failed)}` };
+  const there = sent !== undefined && (await arrived(repository, request, sent, look));
+  if (sent && there === true) return pushed(sent, request);
+  if (there === "unknown") return { unknown: "the remote does not show whether the last push arrived" };
+  for (const [i, fence] of request.fences.entries()) fence.check(look.records[i] ?? null);
+  const mine = holdings(request.fences, look);
+  return "fence" in mine ? { outcome: "superseded", ...mine } : mine;
+}
+
+/** The end of a push that was definitely turned down. Words alone decide nothing: a look must show that no fence moved. */
+async function settleNo(
+  request: PushRequest,
+  repository: PrivateRepository,
+  sent: Sent,
+  answer: PushReply,
+): Promise<Verdict | null> {
+  const no = turnedDown(request, answer);
+  if (no === null) return null;
+  const mine = await settle(request, repository, sent, await lookAt(request, repository));
+  if ("outcome" in mine) return mine;
+  if ("unknown" in mine) return null;
+  const still = mine.records.every((record, i) => record.oid === sent.commits[i]?.parents[0]);
+  return still ? no : null;
+}
+
+function turnedDown(request: PushRequest, { reply, lines }: PushReply): Verdict | null {
+  const refusal = findRefusal(reply.stderr, lines);
+  if (refusal) return { outcome: "refused", refusal };
+  const causes = rejections(lines);
+  const further = causes.every(
+    ({ ref, summary }) =>
+      request.further.some((f) => f.ref === ref) && /\((non-fast-forward|fetch first)\)/.test(summary),
+  );
+  const refs = causes.map(({ ref }) => ref).join(" and ");
+  if (!further || refs === "") return null;
+  return { outcome: "moved", why: `${refs} has commits there that would be lost` };
 }
 
 /** How `head` stands to what the remote shows. */
@@ -189,6 +240,7 @@ async function nextRecords(
   repository: PrivateRepository,
   tree: Oid,
   records: readonly Versioned[],
+  { branchTip }: Look,
   before: Sent | undefined,
   head: Oid,
 ): Promise<Sent> {
@@ -205,7 +257,7 @@ async function nextRecords(
     const message = fence.succeed(seen, published, now);
     commits.push(await commitRecord(repository, tree, seen.oid, message, now));
   }
-  return { commits, head };
+  return { commits, head, from: branchTip };
 }
 
 function updates(request: PushRequest, sent: Sent): RefUpdate[] {
@@ -221,31 +273,13 @@ function updates(request: PushRequest, sent: Sent): RefUpdate[] {
 
 /** git reported success. A look that shows otherwise is a fault of the server, and never passed over. */
 async function confirm(request: PushRequest, repository: PrivateRepository, sent: Sent): Promise<Verdict> {
-  const look = await lookAt(request, repository);
-  if ("failed" in look || (await arrived(repository, request, sent, look))) return pushed(sent, request);
+  const shown = async () => {
+    const look = await lookAt(request, repository);
+    return "failed" in look ? "unknown" : arrived(repository, request, sent, look);
+  };
+  if ((await shown().catch(() => "unknown")) !== false) return pushed(sent, request);
   const why = `git reported the push as done, but ${request.remote.label} does not show it; look at it before anything runs again`;
   return { outcome: "unavailable", why };
-}
-
-/**
- * Whether a push that was sent took effect. Branch and fences moved together or not at all, so the first fence's chain
- * answers for all, also when somebody wrote on top since.
- */
-async function arrived(
-  repository: PrivateRepository,
-  request: PushRequest,
-  sent: Sent,
-  look: Look,
-): Promise<boolean> {
-  const tip = look.records[0]?.oid;
-  const [commit] = sent.commits;
-  if (tip === undefined || commit === undefined || tip === commit.parents[0]) return false;
-  if (tip === commit.oid) return true;
-  const ref = refOf(request.prefix, request.fences[0].record);
-  const failed = await fetchInto(repository, ["--depth=600"], ref, "refs/fencepost/fence-0");
-  if (failed !== null) return false;
-  const chain = await repository.output(["rev-list", "refs/fencepost/fence-0", "--"]);
-  return chain.split("\n").includes(commit.oid);
 }
 
 function pushed(sent: Sent, request: PushRequest): Verdict {

@@ -14,7 +14,7 @@ export function regenerating(
   const [program = "", ...args] = command;
   return {
     how,
-    command: (folder, config) =>
+    command: (folder, config, signal) =>
       new Promise((resolve) => {
         const start = Number(env.GIT_CONFIG_COUNT ?? 0);
         const identity = Object.fromEntries(
@@ -28,6 +28,7 @@ export function regenerating(
           cwd: folder,
           env: { ...env, ...identity, ...count, FENCEPOST_REGENERATE: "1" },
           stdio: ["ignore", aside ? 2 : "inherit", "inherit"],
+          ...(signal ? { signal } : {}),
         });
         child.on("error", () => resolve(127));
         child.on("exit", (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));

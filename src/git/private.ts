@@ -3,12 +3,14 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { anchorUrl, type Clone, exists, remoteSettings } from "./clone.js";
-import { type ConfigEntry, type GitReply, git, gitOutput } from "./program.js";
+import { type ConfigEntry, type GitCall, type GitReply, git, gitOutput } from "./program.js";
 import { destination, type Remote, settingsToPass } from "./remote.js";
 
 /** A call inside one repository. */
 export type RepositoryCall = {
   input?: string;
+  /** Further settings, by environment. */
+  config?: readonly ConfigEntry[];
   env?: Record<string, string>;
   signal?: AbortSignal | undefined;
   cwd?: string;
@@ -52,7 +54,7 @@ export async function privateRepository(
   objectFormat = clone?.objectFormat ?? "sha1",
 ): Promise<PrivateRepository> {
   const folder = await mkdtemp(join(tmpdir(), "fencepost-"));
-  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  const remove = () => removeFolder(folder);
   try {
     await gitOutput({
       cwd: folder,
@@ -62,17 +64,38 @@ export async function privateRepository(
     const promisor = clone ? await borrow(folder, clone) : [];
     const passed = await settingsToPass(remote.config, folder);
     const config = [...quiet, ["core.hooksPath", join(folder, "no-hooks")] as const, ...promisor, ...passed];
+    const callOf = (args: readonly string[], call: RepositoryCall): GitCall => ({
+      cwd: folder,
+      args,
+      ...call,
+      config: [...config, ...(call.config ?? [])],
+    });
     return {
       folder,
       config,
-      run: (args, call = {}) => git({ cwd: folder, args, config, ...call }),
-      output: (args, call = {}) => gitOutput({ cwd: folder, args, config, ...call }),
+      run: (args, call = {}) => git(callOf(args, call)),
+      output: (args, call = {}) => gitOutput(callOf(args, call)),
       remove,
     };
   } catch (error) {
     await remove();
     throw error;
   }
+}
+
+/** The same repository, whose calls end with this signal unless they bring one of their own. */
+export function bound(repository: PrivateRepository, signal: AbortSignal | undefined): PrivateRepository {
+  const within = (call: RepositoryCall = {}) => ({ ...call, signal: call.signal ?? signal });
+  return {
+    ...repository,
+    run: (args, call) => repository.run(args, within(call)),
+    output: (args, call) => repository.output(args, within(call)),
+  };
+}
+
+/** Removes a temporary folder as far as that goes: what is left there must not replace the outcome of the work. */
+export async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
 }
 
 async function borrow(folder: string, clone: Clone): Promise<ConfigEntry[]> {

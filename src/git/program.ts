@@ -77,15 +77,24 @@ export function git(call: GitCall): Promise<GitReply> {
   });
 }
 
-function endGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
-  try {
-    if (process.platform === "win32") child.kill();
-    else process.kill(-child.pid, "SIGTERM");
-  } catch (error) {
-    // It ended by itself in the meantime.
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
+/** Milliseconds that what git started has to end by itself, before it is made to. */
+const grace = 2000;
+
+/** Ends git and all that it started, such as git-remote-https, ssh or a server's half on this machine. */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  const end = (signal: NodeJS.Signals) => {
+    try {
+      process.kill(process.platform === "win32" ? pid : -pid, signal);
+      return true;
+    } catch (error) {
+      // It ended by itself in the meantime; some systems say EPERM of a group that is only waited for.
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ESRCH" && code !== "EPERM") throw error;
+      return false;
+    }
+  };
+  if (end("SIGTERM")) setTimeout(() => end("SIGKILL"), grace).unref();
 }
 
 /** Runs git and returns its output, or throws `GitFailed`. */
@@ -142,7 +151,9 @@ export function lastWords(stderr: string): string {
   return redact(telling[0] ?? lines.at(-1) ?? "it said nothing");
 }
 
-/** The text without the user and password of any URL in it. */
+/** The text without the user and password of any URL in it, and without what its query calls a secret. */
 export function redact(text: string): string {
-  return text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^/\s]*@/gi, "$1");
+  return text
+    .replace(/([a-z][a-z0-9+.-]*:\/\/)[^/\s]*@/gi, "$1")
+    .replace(/([?&;][\w.-]*(?:token|passw(?:or)?d|secret|key|sig(?:nature)?|auth)=)[^&;#\s'"]+/gi, "$1***");
 }

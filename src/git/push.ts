@@ -46,6 +46,13 @@ export async function pushAtomically(
   return { reply, lines: parsePorcelain(reply.stdout.toString("utf8")) };
 }
 
+/** The lines that say why a push was rejected, without those that only follow from the others. */
+export function rejections(lines: readonly RefLine[]): RefLine[] {
+  const rejected = lines.filter((line) => line.flag === "!");
+  const causes = rejected.filter((line) => !/atomic (push|transaction) fail/.test(line.summary));
+  return causes.length > 0 ? causes : rejected;
+}
+
 export function parsePorcelain(output: string): RefLine[] {
   return output
     .split("\n")

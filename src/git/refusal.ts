@@ -24,7 +24,7 @@ const signs: readonly (readonly [RegExp, Refusal["kind"], string])[] = [
     "The commits change .github/workflows, which GITHUB_TOKEN may never do. Push with the token of an app that has the workflows permission, or leave those files out.",
   ],
   [
-    /GH013|rule violations|push declined due to repository rule/,
+    /GH013|push declined due to repository rule/,
     "rules",
     "A ruleset protects the branch. Add the pushing app or deploy key to its bypass list (GITHUB_TOKEN cannot be added), or push to another branch and open a pull request.",
   ],
@@ -54,7 +54,7 @@ const signs: readonly (readonly [RegExp, Refusal["kind"], string])[] = [
     "A tag of that name is at another commit there. Choose another tag, or remove that one on purpose.",
   ],
   [
-    /Authentication failed|could not read (Username|Password)|returned error: 40[13]|Permission denied|[Ww]rite access .* not granted|insufficient permission|not authorized|[Aa]ccess denied|Invalid credentials|unable to (create|write) .*: Read-only|dubious ownership/,
+    /Authentication failed|could not read (Username|Password)|returned error: 40[13]|(?<!\(|(Load key|Warning:|debug\d:) .*)Permission denied|[Ww]rite access .* not granted|insufficient permission|not authorized|[Aa]ccess denied|Invalid credentials|unable to (create|write) .*: Read-only|dubious ownership/,
     "access",
     "Check that the credentials used here may write to this repository (on GitHub: `permissions: contents: write`).",
   ],
@@ -74,17 +74,21 @@ const signs: readonly (readonly [RegExp, Refusal["kind"], string])[] = [
 const undecided =
   /cannot lock ref|atomic (transaction|push) failed|failed to update ref|reference already exists|stale info|fetch first|non-fast-forward|Internal Server Error|report status/;
 
-/** The definite refusal in what git answered, or null when it is a race, a fault, or unclear. */
+/**
+ * The definite refusal in what git answered, or null when it is a race, a fault, or unclear. Free text counts only
+ * where the server rejected a ref, or where nothing is said of any ref, since remarks come with pushes that were
+ * accepted too. Even so words are only words: look at the remote before acting on them.
+ */
 export function findRefusal(stderr: string, lines: readonly RefLine[] = []): Refusal | null {
   const verdicts = lines.filter((line) => line.flag === "!").map((line) => line.summary);
-  const text = [stderr, ...verdicts].join("\n");
+  const byServer = verdicts.filter((verdict) => verdict.startsWith("[remote rejected]"));
+  const text = lines.length === 0 || byServer.length > 0 ? stderr.split("\n") : [];
+  const candidates = [...text, ...verdicts];
   for (const [sign, kind, advice] of signs) {
-    const line = text.split("\n").find((candidate) => sign.test(candidate));
+    const line = candidates.find((candidate) => sign.test(candidate));
     if (line !== undefined) return { kind, words: withRemarks(line, stderr), advice };
   }
-  const other = verdicts.find(
-    (verdict) => verdict.startsWith("[remote rejected]") && !undecided.test(verdict),
-  );
+  const other = byServer.find((verdict) => !undecided.test(verdict));
   if (other === undefined) return null;
   return {
     kind: "rules",

@@ -1,10 +1,10 @@
 // A fresh checkout of a commit, with a repository of its own behind it: nothing that happens there touches a clone.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Oid } from "../protocol/record.js";
 import { type Clone, findClone } from "./clone.js";
-import type { PrivateRepository } from "./private.js";
+import { type PrivateRepository, removeFolder } from "./private.js";
 import { type ConfigEntry, lastWords } from "./program.js";
 import { destination } from "./remote.js";
 
@@ -41,8 +41,8 @@ export async function checkOut(
     throw new CheckoutFailed(`${branch} could not be fetched: ${lastWords(fetched.stderr)}`);
   const folder = await mkdtemp(join(tmpdir(), "fencepost-draft-"));
   const remove = async () => {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-    await repository.run(["worktree", "prune"]);
+    await removeFolder(folder);
+    await repository.run(["worktree", "prune"]).catch(() => {});
   };
   const added = await repository.run(["worktree", "add", "--quiet", "--force", "--detach", folder, commit]);
   const clone = added.code === 0 ? await findClone(folder) : null;

@@ -1,5 +1,7 @@
-// Counters of a lease, written by compare-and-swap so that no count is lost.
+// Counters of a lease or a draft, written by compare-and-swap so that no count is lost.
+import type { Instant, Versioned } from "../protocol/record.js";
 import {
+  countSkip,
   readStats,
   type SeenStats,
   type StatsWrite,
@@ -31,5 +33,33 @@ export async function writeStats(
   }
   throw new StoreUnavailable(
     `The counters of ${JSON.stringify(lease)} changed twenty times while one was added.`,
+  );
+}
+
+export interface Overlap {
+  /** The lease that was held, or the path of the draft: either has counters of its own. */
+  name: string;
+  /** Under which token it was held. */
+  token: number;
+  /** The store's time. */
+  now: Instant;
+  /** The counters, if they were read already. */
+  seen?: Versioned | null | undefined;
+}
+
+/** Counts a run that was skipped because somebody else holds what it asked for. Costs one write, and a read unless `seen`. */
+export async function countOverlap(
+  ports: Ports,
+  { name, token, now, seen }: Overlap,
+  options: CallOptions = {},
+): Promise<SeenStats> {
+  const known =
+    seen === undefined ? (await ports.store.read([statsRecordName(name)], options)).records[0] : seen;
+  return writeStats(
+    ports,
+    name,
+    readStats(known ?? null),
+    (before) => countSkip(before, { lease: name, token, now, nonce: ports.chance.nonce() }),
+    options,
   );
 }

@@ -59,15 +59,14 @@ export function gitStore({ remote, prefix, clock, chance, objectFormat }: GitSto
     for (let attempt = 1; ; attempt++) {
       const reply = await repository.run(args, { signal: options.signal });
       if (reply.code === 0) return repository;
-      const refusal = findRefusal(reply.stderr);
-      if (refusal) throw failure("read from", reply, refusal);
       const listed = await repository.run(["ls-remote", "--quiet", destination, ...patterns], {
         signal: options.signal,
       });
       if (listed.code === 0 && listed.stdout.length === 0) return null;
+      const failed = listed.code === 0 ? reply : listed;
+      const refusal = findRefusal(failed.stderr);
       // It may have come into being between the two, or the first reply was lost.
-      if (attempt === tries)
-        throw failure("read from", listed.code === 0 ? reply : listed, findRefusal(listed.stderr));
+      if (refusal || attempt === tries) throw failure("read from", failed, refusal);
       await pause(attempt, options);
     }
   }
@@ -142,8 +141,6 @@ export function gitStore({ remote, prefix, clock, chance, objectFormat }: GitSto
     for (let attempt = 1; ; attempt++) {
       const { reply, lines } = await pushAtomically(repository, updates, options.signal);
       if (reply.code === 0) return applied;
-      const refusal = findRefusal(reply.stderr, lines);
-      if (refusal && attempt === 1) throw failure("write to", reply, refusal);
       const seen = await remoteTips(
         repository,
         updates.map((u) => u.ref),
@@ -155,6 +152,9 @@ export function gitStore({ remote, prefix, clock, chance, objectFormat }: GitSto
         if (updates.some((u, i) => found[i] !== u.to && found[i] !== u.expected))
           return { outcome: "conflict" };
       }
+      // Words of a refusal count when a look shows that nothing was written, or was refused as well.
+      const settled = "tips" in seen || findRefusal(seen.failed.stderr) !== null;
+      const refusal = settled ? findRefusal(reply.stderr, lines) : null;
       if (refusal || attempt === tries) throw failure("write to", reply, refusal);
       await pause(attempt, options);
     }

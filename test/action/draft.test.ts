@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { draftRecordName } from "../../src/protocol/draft.js";
 import { refOf } from "../../src/protocol/names.js";
+import { statsRecordName } from "../../src/protocol/stats.js";
 import { post } from "../support/blog.js";
 import { type Hub, hub } from "../support/hub.js";
 import { type RunResult, stepOf } from "../support/runner/index.js";
@@ -212,8 +213,12 @@ describe("a draft for which there is nothing to do", () => {
       holder: `octo/blog run ${first.id}.1 (write)`,
     });
     expect(second.job("write").summary).toMatch(/skipped\\_overlap/);
+    const counters = refOf("fencepost", statsRecordName("posts/a.md"));
+    expect(await on.record(counters)).toMatchObject({ name: "posts/a.md", row: 1, token: 1 });
     const third = await run({ inputs: { "on-overlap": "fail" } });
     expect(third.conclusion).toBe("failure");
+    expect(third.job("write").summary).toContain("2 runs in a row met this holder.");
+    expect(await on.record(counters)).toMatchObject({ row: 2 });
     writeFileSync(go, "");
     expect((await first.done).conclusion).toBe("success");
     expect(await articles()).toHaveLength(1);

@@ -1,6 +1,6 @@
 // The action in jobs: real workflows in a local runner, against a local GitHub, on the bundles in dist/.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -453,12 +453,24 @@ describe("secrets", () => {
   it("stand in no argument, file, record, log or summary", async () => {
     const search = [
       'coded=$(printf "x-access-token:%s" "$SECRET" | base64 -w0)',
-      `grep -rlaF -e "$SECRET" -e "$coded" "$RUNNER_TEMP" "$GITHUB_WORKSPACE" > ${folder}/files || true`,
+      'pushed=$(printf "x-access-token:%s" "$PUSH" | base64 -w0)',
+      // Among them the heartbeat's folder, and the files of state, outputs and environment of the steps before.
+      `grep -rlaF -e "$SECRET" -e "$coded" -e "$PUSH" -e "$pushed" "$RUNNER_TEMP" "$GITHUB_WORKSPACE" > ${folder}/files || true`,
+      `tr '\\0' '\\n' < /proc/$(echo "$FENCEPOST_PULSE" | grep -o '"pid":[0-9]*' | cut -d: -f2)/environ > ${folder}/heartbeat`,
+      `grep -c "FENCEPOST_HEARTBEAT=" ${folder}/heartbeat`,
+      `grep -F -e "$PUSH" ${folder}/heartbeat > ${folder}/shown || true`,
       `cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' > ${folder}/argv || true`,
     ].join("; ");
-    const yaml = leased(commitStep("posts/2.md", search))
-      .replace("  run: |", "  env:\n          SECRET: ${{ github.token }}\n        run: |")
-      .replace("        env:\n          SECRET", "        env:\n          SECRET");
+    const yaml = leased(commitStep("posts/2.md", search), { "push-token": "TOKEN" })
+      .replace('"TOKEN"', "${{ steps.app.outputs.token }}")
+      .replace(
+        "      - uses: fencepost",
+        "      - uses: actions/create-github-app-token@v3\n        id: app\n        with: { app-id: '1', private-key: x }\n      - uses: fencepost",
+      )
+      .replace(
+        "  run: |",
+        "  env:\n          SECRET: ${{ github.token }}\n          PUSH: ${{ steps.app.outputs.token }}\n        run: |",
+      );
     const tokens: string[] = [];
     const run = on.start(yaml, {});
     const done = await run.done;
@@ -471,10 +483,13 @@ describe("secrets", () => {
     expect(files.map((file) => file.replace(/.*\//, ""))).toEqual([
       expect.stringMatching(/^git-credentials-/),
     ]);
+    expect(readFileSync(join(folder, "heartbeat"), "utf8")).toMatch(/^FENCEPOST_HEARTBEAT=/m);
+    expect(readFileSync(join(folder, "shown"), "utf8")).toBe("");
     const argv = execFileSync("cat", [join(folder, "argv")], { encoding: "utf8" });
     const everything = [
       argv,
       done.job("write").summary,
+      JSON.stringify(stepOf(done.job("write"), "lease").outputs),
       ...done.job("write").steps.flatMap((s) => s.log),
       ...(await on.github.log("refs/heads/fencepost/lease/blog")).map((c) => c.message),
     ].join("\n");

@@ -34,6 +34,20 @@ describe("Git LFS", () => {
     expect(uploaded()).toBe(true);
   });
 
+  it("go to the server that the repository names, and its address stands in no argument", async () => {
+    const store = join(box.folder, "large files");
+    box.git(box.folder, "init", "--quiet", "--bare", store);
+    box.git(clone, "config", "--file", ".lfsconfig", "lfs.url", `file://${store}`);
+    box.git(clone, "add", ".lfsconfig");
+    box.git(clone, "commit", "--quiet", "--amend", "--no-edit");
+    const shim = gitShim(box);
+    const ended = await box.cli(args, { cwd: clone, env: shim.env });
+    expect(JSON.parse(ended.stdout)).toMatchObject({ outcome: "pushed" });
+    expect(existsSync(join(store, "lfs", "objects", oid.slice(0, 2), oid.slice(2, 4), oid))).toBe(true);
+    expect(shim.calls()).toMatch(/^lfs\npush$/m);
+    expect(shim.calls()).not.toContain("large files");
+  });
+
   it("missing here while the commits hold pointers: refused, and main is untouched (C41)", async () => {
     const main = box.tip("refs/heads/main");
     const shim = gitShim(

@@ -1,6 +1,6 @@
 // The git program is run with what we say and nothing else, and its words never carry credentials.
 import { mkdirSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   type GitCall,
   GitFailed,
@@ -158,6 +158,45 @@ describe("a call of git", () => {
     expect(performance.now() - started).toBeLessThan(2500);
   });
 
+  test("that ends in spite of a signal that it does not heed, a little later, with all that it started", async () => {
+    const stop = new AbortController();
+    const stubborn = place.script(
+      "stubborn",
+      'trap "" TERM; echo x >> "$FOLDER/up"; sleep 40 & wait; sleep 40',
+    );
+    const config = [["alias.hold", `!${stubborn}`]] as const;
+    const call = git({ cwd: place.folder, args: ["hold"], config, signal: stop.signal });
+    const ended = expect(call).rejects.toThrow("enough");
+    await expect.poll(() => place.lines("up")).toHaveLength(1);
+    stop.abort(new Error("enough"));
+    await ended;
+    await expect.poll(() => place.processes(), { timeout: 6000 }).toEqual([]);
+  });
+
+  test.each(["ESRCH", "EPERM"])(
+    "that cannot be ended any more (%s) is aborted all the same",
+    async (code) => {
+      const stop = new AbortController();
+      const call = git({
+        cwd: place.folder,
+        args: ["hold"],
+        config: [["alias.hold", "!exec sleep 1"]],
+        signal: stop.signal,
+      });
+      const ended = expect(call).rejects.toThrow("enough");
+      const kill = vi.spyOn(process, "kill").mockImplementation(() => {
+        throw Object.assign(new Error(code), { code });
+      });
+      try {
+        expect(() => stop.abort(new Error("enough"))).not.toThrow();
+        await ended;
+        expect(kill).toHaveBeenCalledOnce();
+      } finally {
+        kill.mockRestore();
+      }
+    },
+  );
+
   test("that a signal of the system ended has failed, and says by which", async () => {
     mkdirSync(`${place.folder}/bin`);
     place.script("bin/git", "kill -9 $$");
@@ -176,16 +215,24 @@ describe("text for people", () => {
     ["HTTPS://U:secret@H/", "HTTPS://H/"],
     ["https://u:p%40secret@h/", "https://h/"],
     ["https://u:p@secret@h/", "https://h/"],
-  ])("holds no user and no password of a URL: %s", (given, shown) => {
+    ["https://h/x.git?private_token=secret", "https://h/x.git?private_token=***"],
+    ["https://h/x?a=1&access_token=secret&b=2", "https://h/x?a=1&access_token=***&b=2"],
+    ["'https://h/x?X-Amz-Signature=secret': 403", "'https://h/x?X-Amz-Signature=***': 403"],
+    ["https://h/x?api_key=secret#top", "https://h/x?api_key=***#top"],
+  ])("holds no user, no password and no token of a URL: %s", (given, shown) => {
     expect(redact(given)).toBe(shown);
   });
 
-  test.each(["https://h/x@y", "git@github.com:o/r.git", "mail maria@example.org", "/srv/a@b.git"])(
-    "keeps what is no credential: %s",
-    (given) => {
-      expect(redact(given)).toBe(given);
-    },
-  );
+  test.each([
+    "https://h/x@y",
+    "https://h/x?ref=main&page=2",
+    "token=42 is the next",
+    "git@github.com:o/r.git",
+    "mail maria@example.org",
+    "/srv/a@b.git",
+  ])("keeps what is no credential: %s", (given) => {
+    expect(redact(given)).toBe(given);
+  });
 
   test.each([
     ["remote: hello\nfatal: no such thing\nhint: try\n", "fatal: no such thing"],

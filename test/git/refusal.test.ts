@@ -214,6 +214,36 @@ describe("no definite no", () => {
       "fatal: unable to access 'https://github.com/octo/blog/': Could not resolve host: github.com",
       "",
     ],
+    [
+      "a remark about rules that were bypassed, and a reply that was lost",
+      "remote: Bypassed rule violations for refs/heads/main:\nfatal: the remote end hung up unexpectedly",
+      "",
+    ],
+    [
+      "a remark, and refs that say that no reply came",
+      "remote: GH013: see the rules of this repository",
+      "!\tabc:refs/heads/x\t[remote failure] (remote failed to report status)",
+    ],
+    [
+      "a remark, and a ref that was overtaken",
+      "remote: This is a protected branch; access denied to none.",
+      "!\tabc:refs/heads/x\t[rejected] (stale info)",
+    ],
+    [
+      "a remark with a push that was accepted",
+      "remote: GH013: see the rules of this repository",
+      " \tabc:refs/heads/x\tabc..def",
+    ],
+    [
+      "an ssh that cannot keep its notes",
+      "Could not create directory '/home/x/.ssh' (Permission denied).\r\nfatal: the remote end hung up unexpectedly",
+      "",
+    ],
+    [
+      "an ssh that may not read one key of several",
+      'Load key "/home/x/.ssh/id_rsa": Permission denied\nfatal: the remote end hung up unexpectedly',
+      "",
+    ],
     ["nothing at all", "", ""],
     ["a push that worked", "remote: Processed 1 reference.", "*\tabc:refs/heads/x\t[new branch]"],
   ])("%s", (_, stderr, porcelain) => {

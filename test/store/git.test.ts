@@ -85,6 +85,56 @@ describe("a git server", () => {
     expect(refused.message).toContain("Records are frozen until Monday.");
   });
 
+  /** The push goes through, or does not, and git answers like this. */
+  const answer = (then: string) => {
+    const program = place.script(
+      "bin/git",
+      `PATH=\${PATH#*:}; case " $* " in *" push "*) ${then};; *) exec git "$@";; esac`,
+    );
+    process.env.PATH = `${program.replace(/\/git$/, "")}:${process.env.PATH}`;
+  };
+  const declined = `printf '!\\t%s\\t[remote rejected] (hook declined)\\n' HEAD:${ref}; exit 1`;
+
+  test("that said no to a write which it made has made it", async () => {
+    answer(`git "$@" > /dev/null 2>&1; ${declined}`);
+    const result = await put(null, "one\n");
+    expect(result).toMatchObject({ outcome: "applied", written: [{ oid: place.tip(ref) }] });
+  });
+
+  test("that said no while somebody else got on: a conflict", async () => {
+    await put(null, "one\n");
+    const held = place.tip(ref);
+    const theirs = (await place
+      .store(remote)
+      .swap([{ name: a, expected: held, next: { message: "two\n" } }])) as {
+      written: { oid: string }[];
+    };
+    place.git(place.origin, "update-ref", ref, held);
+    answer(`git -C ${place.origin} update-ref ${ref} ${theirs.written[0]?.oid}; ${declined}`);
+    expect(await put(held, "three\n")).toEqual({ outcome: "conflict" });
+  });
+
+  test("that said no, and cannot be read again, is unavailable: nobody knows", async () => {
+    const program = place.script(
+      "bin/git",
+      `PATH=\${PATH#*:}; case " $* " in *" push "*) ${declined};; *ls-remote*) echo 'fatal: early EOF' >&2; exit 128;; *) exec git "$@";; esac`,
+    );
+    process.env.PATH = `${program.replace(/\/git$/, "")}:${process.env.PATH}`;
+    await expect(put(null, "one\n")).rejects.toMatchObject({ name: "StoreUnavailable" });
+  });
+
+  test("where nothing is there is no refusal, whatever a program on the way remarks", async () => {
+    const program = place.script(
+      "pack",
+      'echo "fatal: not authorized to keep notes" >&2; exec git-upload-pack "$@"',
+    );
+    const noted: Remote = {
+      ...remote,
+      config: [...remote.config, ["remote.destination.uploadpack", program]],
+    };
+    expect((await place.store(noted).read([a])).records).toEqual([null]);
+  });
+
   test("whose hook declines one record of two has moved neither", async () => {
     place.hook("update", `case "$1" in */draft/*) exit 1;; esac`);
     const changes = [a, recordName("draft", "a")].map((name) => ({
