@@ -7,6 +7,8 @@ import {
   settleOnStore,
 } from "../draft/claim.js";
 import { describeDraft, describeStanding, nextTry } from "../draft/describe.js";
+import { pushedDraft } from "../gate/fence.js";
+import { acceptedIn } from "../gate/foreign.js";
 import type { Claim } from "../protocol/claim.js";
 import type { DraftHolding } from "../protocol/draft.js";
 import { formatDuration } from "../protocol/duration.js";
@@ -122,9 +124,16 @@ export function attemptOf(ran: Ran | { how: "broken"; why: string }): AttemptRes
       return { result: "cancelled", reason: `${ran.name} was received` };
     case "lost":
       return { result: "lost", reason: ran.beat.detail };
+    case "late":
+      return { result: "lost", reason: ran.why };
+    case "known":
+      return { result: "published", published: ran.published };
     case "published": {
       const { result } = ran;
-      if (result.outcome === "pushed") return null;
+      if (result.outcome === "pushed")
+        return pushedDraft(result.written)
+          ? null
+          : { result: "published", published: acceptedIn(result.written) };
       if (result.outcome === "unchanged") return { result: "unchanged" };
       if (result.outcome === "superseded") return { result: "lost", reason: "it was superseded" };
       const why = result.outcome === "refused" ? result.refusal.words : result.why;
@@ -141,7 +150,7 @@ export async function settleDraftOf(
   place: Place,
   holding: DraftHolding,
   result: AttemptResult | null,
-  rules: Rules,
+  rules: Pick<Rules, "maxAttempts" | "backoff">,
   say: Voice,
 ): Promise<DraftEnd> {
   const name = quote(holding.draft);

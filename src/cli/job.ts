@@ -1,8 +1,10 @@
 // The course of a run: the lease, the draft, the command once or slot by slot, and the end of each in reverse.
 import { constants } from "node:os";
+import { sealAll } from "../gate/foreign.js";
 import { privateRepository, remoteTips } from "../git/private.js";
 import { describeHolding } from "../lease/describe.js";
 import { type AcquireResult, acquireLease, readOne, succeedLease } from "../lease/lease.js";
+import { limit } from "../limit.js";
 import { type Claim, describeClaim } from "../protocol/claim.js";
 import { formatDuration } from "../protocol/duration.js";
 import { defaultSkew, type Holding } from "../protocol/lease.js";
@@ -38,6 +40,7 @@ export interface Job {
     heartbeat: boolean;
     json: boolean;
     store?: string;
+    remote?: string;
   };
   place: Place;
   claim: Claim;
@@ -76,7 +79,8 @@ export async function underLease(job: Job): Promise<Ending> {
     };
     const ending = await underDraft(job, { lease: acquired }, start);
     // With a draft it may be the draft that was taken over, and the lease still be ours.
-    last.superseded = ending.body.outcome === "superseded" && job.draft === undefined;
+    last.superseded =
+      ending.body.outcome === "superseded" && job.draft === undefined && place.destination === null;
     return ending;
   } finally {
     await keeping?.stop();
@@ -114,6 +118,11 @@ async function underDraft(job: Job, held: Held, start?: (held: Held) => Keeping)
 async function underWork(job: Job, keeping: Keeping, tell?: (ran: Ran) => void): Promise<Ending> {
   const { options, place, push, slots, say } = job;
   const base = { token: keeping.token, holder: job.claim };
+  const stopped = await sealed(job, keeping);
+  if (stopped) {
+    tell?.(stopped);
+    return endingOf(stopped, base);
+  }
   const replaces = push !== undefined && options.replace ? await tipOf(place, push) : undefined;
   const task: Work = {
     command: job.words,
@@ -131,6 +140,25 @@ async function underWork(job: Job, keeping: Keeping, tell?: (ran: Ran) => void):
   const ran = await work(task);
   tell?.(ran);
   return endingOf(ran, base);
+}
+
+/** Seals the fences of another repository, before anything there is read. Null, or why the command is not run. */
+async function sealed({ place, say, interrupt }: Job, { tokens }: Keeping): Promise<Ran | null> {
+  if (place.destination === null) return null;
+  const { remote, ports } = place.destination;
+  const found = await say.during(
+    `still sealing ${remote.label}`,
+    sealAll(ports, tokens, { signal: limit(60_000, interrupt.signal) }),
+  );
+  if (found === null) return null;
+  if (found.outcome === "superseded") {
+    say.bad(`superseded: ${found.why}. The command was not run.`);
+    return { how: "late", why: found.why };
+  }
+  say.warn(
+    `not_pending: ${remote.label} has this content of the draft already, from token ${found.seen.record.accepted?.token}. The command was not run.`,
+  );
+  return { how: "known", published: found.published };
 }
 
 /** The slots one after the other; the first that does not succeed ends it, and those after it stay due. */
@@ -156,7 +184,7 @@ async function eachSlot(
     const ran = await work({ ...task, env: { ...task.env, FENCEPOST_SLOT: key }, slots: success });
     ending = endingOf(ran, base);
     if (ending.code !== exit.ok || ran.how === "lost") break;
-    const written = ran.how === "published" && ran.result.outcome === "pushed";
+    const written = ran.how === "published" && ran.result.outcome === "pushed" && place.destination === null;
     const holding = keeping.lease();
     if (!written && holding) {
       const noted = await succeedLease(place.ports, holding, "renewed", { slots: success });
@@ -194,6 +222,12 @@ function endingOf(ran: Ran, base: Record<string, unknown>): Ending {
       const body = { outcome: "acquired", ...base, ...ended, signal: ran.name };
       return { code: 128 + constants.signals[ran.name], body };
     }
+    case "late":
+      return { code: exit.superseded, body: { outcome: "superseded", why: ran.why, token: base.token } };
+    case "known": {
+      const why = "the destination has this content of the draft already";
+      return { code: exit.ok, body: { outcome: "not_pending", why, published: ran.published } };
+    }
     case "failed":
       return { code: ran.code, body: { outcome: "acquired", ...base, commandExit: ran.code } };
     case "done":
@@ -213,6 +247,7 @@ function environmentOf({ lease, place, claim, options }: Job, keeping: Keeping):
     FENCEPOST_REF_PREFIX: place.prefix,
     FENCEPOST_DRAFT: draft?.draft ?? "",
     FENCEPOST_DRAFT_TOKEN: draft ? String(draft.token) : "",
+    FENCEPOST_REMOTE: place.destination === null ? "" : (options.remote ?? ""),
     ...(options.store === undefined ? {} : { FENCEPOST_STORE: options.store }),
   };
 }
@@ -266,7 +301,7 @@ function skipped(result: Extract<AcquireResult, { outcome: "skipped_overlap" }>,
 
 /** The branch as it is now that we hold the lease: what a replacement replaces. */
 async function tipOf(place: Place, branch: string): Promise<string | null> {
-  const repository = await privateRepository(place.remote, place.clone);
+  const repository = await privateRepository((place.destination ?? place).remote, place.clone);
   try {
     const seen = await remoteTips(repository, [branch]);
     if ("tips" in seen) return seen.tips.get(branch) ?? null;

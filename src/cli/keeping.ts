@@ -1,5 +1,6 @@
 // What a run holds while its command works, a lease or a draft or both, kept alive by one heartbeat each.
 import { draftFence, type Fence, leaseFence, pushedHolding } from "../gate/fence.js";
+import { destinationFences, type HeldToken } from "../gate/foreign.js";
 import type { LostBeat } from "../lease/heartbeat.js";
 import type { DraftHolding } from "../protocol/draft.js";
 import type { Holding, Reading } from "../protocol/lease.js";
@@ -23,10 +24,33 @@ export interface Keeping {
   /** The last known holdings. */
   lease(): Holding | undefined;
   draft(): DraftHolding | undefined;
+  /** The same for a destination that is another repository. */
+  tokens: readonly HeldToken[];
   /** Records that a push of ours wrote. */
   wrote(written: readonly Versioned[]): void;
   /** Ends the heartbeats, and waits until they have ended. */
   stop(): Promise<void>;
+}
+
+/** What is held, as the fences of another repository know it. */
+export function heldBy({ lease, draft }: Held): HeldToken[] {
+  const of = ({ holding }: { holding: Holding | DraftHolding }) => ({
+    token: holding.token,
+    claim: holding.claim,
+  });
+  return [
+    ...(lease ? [{ of: "lease" as const, name: lease.holding.lease, ...of(lease) }] : []),
+    ...(draft
+      ? [
+          {
+            of: "draft" as const,
+            name: draft.holding.draft,
+            ...of(draft),
+            fingerprint: draft.holding.record.fingerprint,
+          },
+        ]
+      : []),
+  ];
 }
 
 export function keep(place: Place, held: Held, renew: boolean, say: Voice): Keeping {
@@ -46,8 +70,10 @@ export function keep(place: Place, held: Held, renew: boolean, say: Voice): Keep
   return {
     token: held.lease?.holding.token ?? held.draft?.holding.token ?? 0,
     lost: Promise.race(pulses.map((pulse) => pulse.lost)),
+    tokens: heldBy(held),
     fences: (slots) => {
       const { lease, draft } = held;
+      if (place.destination) return destinationFences(heldBy(held), chance);
       const fences = [
         ...(lease ? [leaseFence(lease.holding.lease, lease.holding, chance, slots)] : []),
         ...(draft ? [draftFence(draft.holding.draft, draft.holding, chance)] : []),

@@ -13,6 +13,8 @@ export interface PlaceOptions {
   store?: string;
   refPrefix: string;
   directory: string;
+  /** What is pushed to, where it is not the store's repository. */
+  remote?: string;
 }
 
 export interface Place {
@@ -21,6 +23,8 @@ export interface Place {
   remote: Remote;
   prefix: string;
   ports: Ports;
+  /** What is pushed to, where it is another repository than the store's. */
+  destination: { remote: Remote; ports: Ports } | null;
 }
 
 /** @throws ConfigurationError, RemoteUnknown, NameInvalid, GitMissing, before anything was written. */
@@ -39,7 +43,31 @@ export async function findPlace(options: PlaceOptions): Promise<Place> {
     remote,
     prefix,
     ports: openPorts(remote, prefix, clone?.objectFormat),
+    destination: await findDestination(options, remote, clone, prefix),
   };
+}
+
+async function findDestination(
+  { remote: given, directory }: PlaceOptions,
+  store: Remote,
+  clone: Clone | null,
+  prefix: string,
+): Promise<Place["destination"]> {
+  if (given === undefined || given === "") return null;
+  const remote = await findRemote(given, clone, directory);
+  if (sameRemote(remote, store)) return null;
+  return { remote, ports: openPorts(remote, prefix, clone?.objectFormat) };
+}
+
+/** One URL, however it is written. Two addresses of one repository count as two, which costs a fence and no safety. */
+function sameRemote(a: Remote, b: Remote): boolean {
+  const plain = ({ label }: Remote) => label.replace(/\/+$/, "").replace(/\.git$/, "");
+  return plain(a) === plain(b);
+}
+
+export async function closePlace(place: Place): Promise<void> {
+  await place.destination?.ports.store.close();
+  await place.ports.store.close();
 }
 
 export function openPorts(remote: Remote, prefix: string, objectFormat?: string): Ports {

@@ -103,12 +103,17 @@ export async function newRefs(
   return there;
 }
 
+/** What is pushed to. */
+function target(place: Place) {
+  return (place.destination ?? place).remote;
+}
+
 export function requestOf(place: Place, publication: Publication, voice: Voice): PushRequest {
   const { clock, chance } = place.ports;
   return {
     ...publication,
     clone: requireClone(place),
-    remote: place.remote,
+    remote: target(place),
     prefix: place.prefix,
     clock,
     chance,
@@ -131,7 +136,7 @@ export function report(
   place: Place,
 ): { code: number; text: string } {
   const now = place.ports.clock.read().wall;
-  const text = describePush(result, { ...publication, where: place.remote.label, now });
+  const text = describePush(result, { ...publication, where: target(place).label, now });
   return { code: codeOf(result), text };
 }
 

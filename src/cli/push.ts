@@ -2,14 +2,19 @@
 import type { Command as Commander } from "commander";
 import { systemClock } from "../clock.js";
 import { draftFence, type Fence, leaseFence } from "../gate/fence.js";
+import { acceptedIn, destinationFences, heldHere, sealAll } from "../gate/foreign.js";
 import { regenerating } from "../gate/regenerate.js";
-import { readOne } from "../lease/lease.js";
+import { type Ports, readOne } from "../lease/lease.js";
+import { limit } from "../limit.js";
+import { type DraftHolding, defaultMaxAttempts } from "../protocol/draft.js";
 import { checkWitness, type Ownership } from "../protocol/lease.js";
 import { branchRef, leaseName } from "../protocol/names.js";
+import { defaultBackoff } from "../protocol/settle.js";
+import { settleDraftOf } from "./draft.js";
 import { exit, UsageError } from "./exit.js";
 import { Interrupt } from "./interrupt.js";
 import { json, type PushOptions, placed, pushing, wholeNumber } from "./options.js";
-import { findPlace, type Place, type PlaceOptions } from "./place.js";
+import { closePlace, findPlace, type Place, type PlaceOptions } from "./place.js";
 import {
   commitOf,
   namedRefs,
@@ -21,7 +26,7 @@ import {
   resolveRefs,
   tell,
 } from "./publish.js";
-import { voice } from "./speak.js";
+import { type Voice, voice } from "./speak.js";
 
 interface Options extends PlaceOptions, PushOptions {
   lease?: string;
@@ -35,13 +40,17 @@ export function pushCommand(finish: (code: number) => void): Commander {
   const command = placed("push")
     .description("push behind the fence, under a lease that is held already")
     .usage("BRANCH [options] [-- COMMAND…]")
-    .argument("<branch>", "the branch to publish on, in the repository of the lease")
+    .argument("<branch>", "the branch to publish on")
     .argument("[command...]", "for --on-moved regenerate: the command that makes the commits again")
     .option("--lease <name>", "the lease (default: FENCEPOST_LEASE)")
     .option(
       "--token <n>",
       "the token under which it is held (default: FENCEPOST_TOKEN)",
       wholeNumber("--token", 1, Number.MAX_SAFE_INTEGER),
+    )
+    .option(
+      "--remote <where>",
+      "push to this repository: a remote, a URL, or a path (default: FENCEPOST_REMOTE, or the store's)",
     )
     .option("--head <revision>", "the commit to publish", "HEAD")
     .option(
@@ -55,12 +64,14 @@ export function pushCommand(finish: (code: number) => void): Commander {
 }
 
 async function push(branchName: string, words: string[], options: Options): Promise<number> {
-  const { FENCEPOST_STORE } = process.env;
+  const { FENCEPOST_STORE, FENCEPOST_REMOTE } = process.env;
   if (options.onMoved === "regenerate" && words.length === 0)
     throw new UsageError("--on-moved regenerate needs the command that makes the commits again, after --.");
   const replaces = options.replace === undefined ? undefined : replacedOid(options.replace);
   const store = options.store ?? FENCEPOST_STORE;
-  const place = await findPlace({ ...options, ...(store === undefined ? {} : { store }) });
+  const remote = options.remote ?? FENCEPOST_REMOTE;
+  const where = { ...(store === undefined ? {} : { store }), ...(remote === undefined ? {} : { remote }) };
+  const place = await findPlace({ ...options, ...where });
   const say = voice(systemClock);
   const interrupt = new Interrupt();
   try {
@@ -68,7 +79,18 @@ async function push(branchName: string, words: string[], options: Options): Prom
     const named = namedRefs(options, place.prefix);
     requireClone(place);
     const head = await commitOf(place.folder, options.head);
-    const fences = await fencesOf(place, options);
+    const own = await fencesOf(place, options);
+    const { destination } = place;
+    const reached = destination && (await reach(place, destination.ports, own, interrupt.signal));
+    if (reached && "code" in reached) {
+      const [{ token }] = own;
+      if (reached.outcome === "unchanged") say.warn(`unchanged: ${reached.why}. Nothing was pushed.`);
+      else say.bad(`superseded: ${reached.why} Nothing was pushed.`);
+      const { outcome, why, code } = reached;
+      if (options.json) process.stdout.write(`${JSON.stringify({ token, outcome, why })}\n`);
+      return code;
+    }
+    const fences = reached ? destinationFences(reached.held, place.ports.chance) : own;
     const publication: Publication = {
       fences,
       branch,
@@ -82,14 +104,41 @@ async function push(branchName: string, words: string[], options: Options): Prom
     const result = await publish(place, publication, say);
     const told = report(result, publication, place);
     tell(result, told.text, say);
+    if (reached?.draft && result.outcome === "pushed")
+      await notePublished(place, reached.draft, acceptedIn(result.written), say);
     const [{ token }] = fences;
-    const held = Object.fromEntries(fences.map((f) => [f.record.slice(0, f.record.indexOf("/")), f.name]));
+    const held = Object.fromEntries(own.map((f) => [f.record.slice(0, f.record.indexOf("/")), f.name]));
     if (options.json) process.stdout.write(`${JSON.stringify({ ...held, token, ...pushJson(result) })}\n`);
     return told.code;
   } finally {
     interrupt.dispose();
-    await place.ports.store.close();
+    await closePlace(place);
   }
+}
+
+/** What is held, sealed at another repository; or why nothing is to be pushed there. */
+async function reach(place: Place, ports: Ports, own: readonly Fence[], interrupt: AbortSignal) {
+  const signal = limit(60_000, interrupt);
+  const held = await heldHere(place.ports.store, own, { signal });
+  if ("why" in held) return { outcome: "superseded", code: exit.superseded, why: held.why } as const;
+  const stopped = await sealAll(ports, held.held, { signal });
+  if (stopped === null) return held;
+  if (stopped.outcome === "superseded")
+    return { outcome: "superseded", code: exit.superseded, why: `${stopped.why}.` } as const;
+  if (held.draft) await notePublished(place, held.draft, stopped.published, voice(systemClock));
+  const why = `the destination has this content of the draft already, from token ${stopped.seen.record.accepted?.token}`;
+  return { outcome: "unchanged", code: exit.ok, why } as const;
+}
+
+/** The draft's own repository is another one than the push's, so that its record takes a write of its own. */
+async function notePublished(
+  place: Place,
+  draft: DraftHolding,
+  published: Record<string, string>,
+  say: Voice,
+) {
+  const rules = { maxAttempts: defaultMaxAttempts, backoff: defaultBackoff };
+  await settleDraftOf(place, draft, { result: "published", published }, rules, say);
 }
 
 /** What holds here: the lease of the options or the environment, and the draft that a run above works on. */

@@ -18,7 +18,7 @@ import {
   ttlOption,
   wholeNumber,
 } from "./options.js";
-import { findPlace, type PlaceOptions } from "./place.js";
+import { closePlace, findPlace, type PlaceOptions } from "./place.js";
 import { namedRefs, requireClone } from "./publish.js";
 import { mostBackfill, type SlotOptions, slotsOf } from "./slots.js";
 import { voice } from "./speak.js";
@@ -54,10 +54,8 @@ export function runCommand(finish: (code: number) => void): Commander {
       "allowance for clocks that differ (default: the smaller of 30s and a third of the TTL)",
       parseSkew,
     )
-    .option(
-      "--push <branch>",
-      "when the command succeeds, push HEAD to this branch of the store's repository",
-    )
+    .option("--push <branch>", "when the command succeeds, push HEAD to this branch")
+    .option("--remote <where>", "push to this repository: a remote, a URL, or a path (default: the store's)")
     .option("--replace", "replace the branch, if it is still where it was when the lease was acquired", false)
     .option("--no-heartbeat", "do not renew; the command has two thirds of the TTL")
     .option("--draft <path>", "work on this draft, if it is pending at the tip; --lease is optional then")
@@ -134,6 +132,6 @@ async function run(words: string[], options: RunOptions): Promise<number> {
   } finally {
     interrupt.dispose();
     await job?.draft?.finder.close();
-    await place.ports.store.close();
+    await closePlace(place);
   }
 }

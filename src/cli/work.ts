@@ -48,6 +48,10 @@ export type Ran =
   /** `code`: the command's, where it had begun. */
   | { how: "interrupted"; name: NodeJS.Signals; code?: number }
   | { how: "failed"; code: number }
+  /** Another repository is pushed to, and its fence has a later token. The command was not run. */
+  | { how: "late"; why: string }
+  /** Another repository is pushed to, and it has this content of the draft already. The command was not run. */
+  | { how: "known"; published: Record<string, string> }
   /** The command succeeded, and no push was asked for. */
   | { how: "done" }
   | { how: "published"; result: PushResult; code: number; text: string };

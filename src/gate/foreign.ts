@@ -1,7 +1,8 @@
 // A destination that is not the lease's own repository: its fence is sealed first, and moves with each push.
 import type { Chance } from "../chance.js";
 import type { Ports } from "../lease/lease.js";
-import { describeClaim } from "../protocol/claim.js";
+import { type Claim, describeClaim } from "../protocol/claim.js";
+import { type DraftHolding, readDraftRecord, type SeenDraft } from "../protocol/draft.js";
 import {
   acceptance,
   type FenceWrite,
@@ -14,7 +15,7 @@ import {
   type SeenFence,
   seal,
 } from "../protocol/fence.js";
-import { type Ownership, TokenRegressed } from "../protocol/lease.js";
+import { type Ownership, readLease, type SeenLease, TokenRegressed } from "../protocol/lease.js";
 import { quote } from "../protocol/names.js";
 import type { Oid, Versioned } from "../protocol/record.js";
 import { type CallOptions, type Store, StoreRefused, StoreUnavailable } from "../store/store.js";
@@ -67,6 +68,78 @@ export async function sealDestination(
   throw new StoreUnavailable(
     `The fence of ${quote(guarded.name)} changed ${mostConflicts} times while it was being sealed. Try again later.`,
   );
+}
+
+/** A token that is held, with what it is for. */
+export type HeldToken = Guarded & Sealer;
+
+/**
+ * Seals the fences of everything that is held, in order.
+ * @returns the first that is not sealed, or null when all are.
+ */
+export async function sealAll(
+  ports: Ports,
+  held: readonly HeldToken[],
+  options: CallOptions = {},
+): Promise<Exclude<Sealed, { outcome: "sealed" }> | null> {
+  for (const { of, name, ...sealer } of held) {
+    const sealed = await sealDestination(ports, { of, name }, sealer, options);
+    if (sealed.outcome !== "sealed") return sealed;
+  }
+  return null;
+}
+
+export type HeldHere =
+  | { held: HeldToken[]; draft: DraftHolding | undefined }
+  /** Something is not held any more. `why`: in a sentence or two, the first without its capital. */
+  | { why: string };
+
+/**
+ * What is held, by the word of its own store: the tokens for another repository. That it is held still is no guard, for
+ * the fence there is one; it finds out earlier, and says it better.
+ * @throws RecordInvalid, TokenRegressed, StoreUnavailable
+ */
+export async function heldHere(
+  store: Store,
+  fences: readonly Fence[],
+  options: CallOptions = {},
+): Promise<HeldHere> {
+  const { now, records } = await store.read(
+    fences.map(({ record }) => record),
+    options,
+  );
+  const found: { held: HeldToken[]; draft: DraftHolding | undefined } = { held: [], draft: undefined };
+  for (const [i, fence] of fences.entries()) {
+    const seen = records[i] ?? null;
+    fence.check(seen);
+    if (!fence.isMine(seen)) return { why: fence.lost(seen, now) };
+    const { name, token } = fence;
+    if (fence.record.startsWith("lease/")) {
+      const claim = (readLease(seen) as SeenLease).record.holder;
+      found.held.push({ of: "lease", name, token, claim });
+    } else {
+      const draft = readDraftRecord(seen) as SeenDraft;
+      const { holder, fingerprint } = draft.record;
+      const claim = holder as Claim;
+      found.held.push({ of: "draft", name, token, claim, fingerprint });
+      found.draft = { draft: name, token, claim, ...draft };
+    }
+  }
+  return found;
+}
+
+/** What must move with the branch in another repository. At least one token is held. */
+export function destinationFences(held: readonly HeldToken[], chance: Chance): [Fence, ...Fence[]] {
+  return held.map(({ of, name, ...owner }) => destinationFence({ of, name }, owner, chance)) as [
+    Fence,
+    ...Fence[],
+  ];
+}
+
+/** What a push to another repository put there, by the fence that went with it. */
+export function acceptedIn(written: readonly Versioned[]): Record<string, Oid> {
+  const fence = written.find(({ name }) => name.startsWith("fence/"));
+  return (fence && readFence(fence)?.record.accepted?.published) ?? {};
 }
 
 /** What was written, or null when somebody was faster. */
