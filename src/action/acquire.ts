@@ -14,6 +14,7 @@ import { quote } from "../protocol/names.js";
 import type { Instant, Oid, Versioned } from "../protocol/record.js";
 import { readStats, type SeenStats, statsRecordName } from "../protocol/stats.js";
 import { announce, type Taken } from "./announce.js";
+import { sealTaken } from "./destination.js";
 import { claimDraft, idleDraft } from "./draft.js";
 import { type Finished, livenessOf } from "./finished.js";
 import { startHeartbeat } from "./heartbeat.js";
@@ -98,7 +99,8 @@ async function takeRest(
       return { idle: idleDraft(inputs.draft, draft), now };
     }
     const { token } = (lease ?? draft).holding;
-    return { claim, token, sentAt: draft.sentAt, now: draft.now, lease, draft, slots: null };
+    const taken = { claim, token, sentAt: draft.sentAt, now: draft.now, lease, draft, slots: null };
+    return (await sealTaken(workflow, inputs, ports, taken)) ?? taken;
   }
   // Without a draft there is a lease.
   const held = lease as Acquired;
@@ -109,7 +111,8 @@ async function takeRest(
     const why = `every slot of ${schedule} (${timezone}) so far is done`;
     return { idle: { outcome: "nothing_due", why }, now };
   }
-  return { claim, token: holding.token, sentAt, now, lease: held, draft: null, slots };
+  const taken = { claim, token: holding.token, sentAt, now, lease: held, draft: null, slots };
+  return (await sealTaken(workflow, inputs, ports, taken)) ?? taken;
 }
 
 /** Nothing is done under the lease, so the next run gets it at once. The lease as it stands afterwards. */
@@ -201,7 +204,8 @@ async function headOf(push: PushInputs): Promise<Oid | null> {
 
 /** The branch as it is now that we hold the lease: what a replacement replaces. */
 async function tipOf(workflow: Workflow, inputs: LeaseInputs, push: PushInputs): Promise<Oid | null> {
-  const remote = lendToken(workflow.env, inputs.repository, push.pushToken || inputs.token, null);
+  const where = inputs.destination ?? inputs.repository;
+  const remote = lendToken(workflow.env, where, push.pushToken || inputs.token, null);
   const repository = await privateRepository(remote, null);
   try {
     const seen = await remoteTips(repository, [push.branch]);

@@ -40,6 +40,7 @@ export function announce(workflow: Workflow, inputs: LeaseInputs, taken: Taken):
     id: claim.id,
     repository: inputs.repository,
     prefix: inputs.refPrefix,
+    ...(inputs.destination ? { destination: inputs.destination } : {}),
     ...(draft ? { draft: { path: draft.holding.draft, token: draft.holding.token } } : {}),
   };
   for (const [name, value] of Object.entries({
@@ -84,8 +85,9 @@ function exportAll(workflow: Workflow, handed: HandedClaim, slots: SlotPlan | nu
     FENCEPOST_DRAFT: handed.draft?.path ?? "",
     FENCEPOST_DRAFT_TOKEN: handed.draft ? String(handed.draft.token) : "",
     FENCEPOST_SLOT: only?.key ?? "",
+    FENCEPOST_PUSH_REPOSITORY: handed.destination ?? "",
   };
-  const further = ["FENCEPOST_DRAFT", "FENCEPOST_DRAFT_TOKEN", "FENCEPOST_SLOT"];
+  const further = ["FENCEPOST_DRAFT", "FENCEPOST_DRAFT_TOKEN", "FENCEPOST_SLOT", "FENCEPOST_PUSH_REPOSITORY"];
   for (const [name, value] of Object.entries(all)) {
     // Emptied only where an earlier step of the job has set it.
     if (value === "" && further.includes(name) && !workflow.env[name]) continue;

@@ -1,12 +1,13 @@
 // How a job ended for what it held: pushed, kept, or nothing; and what that makes of its draft's attempt.
 import { draftFence, type Fence, leaseFence, pushedDraft, pushedHolding } from "../gate/fence.js";
+import { acceptedIn, destinationFences, tokensFor } from "../gate/foreign.js";
 import type { PushResult } from "../gate/push.js";
 import { describeRescue, type Rescue } from "../gate/rescue.js";
 import { redact } from "../git/program.js";
 import type { Ports } from "../lease/lease.js";
 import type { DraftRecord } from "../protocol/draft.js";
 import { quote } from "../protocol/names.js";
-import type { Instant } from "../protocol/record.js";
+import type { Instant, Oid, Versioned } from "../protocol/record.js";
 import type { AttemptResult } from "../protocol/settle.js";
 import { publishedEarlier } from "./draft.js";
 import type { Happening } from "./happening.js";
@@ -70,7 +71,9 @@ async function decide(workflow: Workflow, held: HeldState, ports: Ports, token: 
 }
 
 /** The fences of what is held. A draft that is published already is none any more. */
-function fencesOf({ holding, draft, slots }: HeldState, withDraft = true): Fence[] {
+function fencesOf({ holding, draft, slots, inputs }: HeldState, withDraft = true): Fence[] {
+  if (inputs.destination !== undefined)
+    return destinationFences(tokensFor(holding, withDraft ? draft?.holding : null), chance);
   return [
     ...(holding ? [leaseFence(holding.lease, holding, chance, slots?.done)] : []),
     ...(draft && withDraft ? [draftFence(draft.holding.draft, draft.holding, chance)] : []),
@@ -97,7 +100,7 @@ function publicationOf(
   const { inputs, replaces, storeNow, storeNowAt } = held;
   return {
     fences,
-    repository: inputs.repository,
+    repository: inputs.destination ?? inputs.repository,
     prefix: inputs.refPrefix,
     token,
     push: { ...push, pushToken: workflow.input("push-token") },
@@ -154,8 +157,7 @@ function endingOf(published: Published, branch: string, held: HeldState): Ending
 function happeningOf(result: PushResult, branch: string, held: HeldState): Happening {
   switch (result.outcome) {
     case "pushed": {
-      const record = pushedHolding(result.written)?.record ?? pushedDraft(result.written);
-      return { outcome: "pushed", published: record?.published ?? { [branch]: result.commit } };
+      return { outcome: "pushed", published: publishedIn(result.written) ?? { [branch]: result.commit } };
     }
     case "unchanged":
       return { outcome: "unchanged" };
@@ -163,8 +165,10 @@ function happeningOf(result: PushResult, branch: string, held: HeldState): Happe
       return { outcome: "moved", why: result.why, rescue: result.rescue };
     case "superseded": {
       const { fence, rescue, seen } = result;
-      if (!fence.record.startsWith("draft/")) return { outcome: "superseded", of: "lease", rescue };
-      return { outcome: "superseded", of: "draft", why: fence.lost(seen, storeTime(held)), rescue };
+      const { of } = fence;
+      if (of === "lease" && held.inputs.destination === undefined)
+        return { outcome: "superseded", of, rescue };
+      return { outcome: "superseded", of, why: fence.lost(seen, storeTime(held)), rescue };
     }
     case "refused":
       return { outcome: "refused", why: result.refusal.words, rescue: result.rescue };
@@ -174,10 +178,21 @@ function happeningOf(result: PushResult, branch: string, held: HeldState): Happe
   }
 }
 
+/** Ref by ref, what a push put there, by the records that moved with it. */
+function publishedIn(written: readonly Versioned[]): Record<string, Oid> | undefined {
+  const record = pushedHolding(written)?.record ?? pushedDraft(written);
+  if (record) return record.published;
+  const accepted = acceptedIn(written);
+  return Object.keys(accepted).length > 0 ? accepted : undefined;
+}
+
 function attemptOf(result: PushResult): AttemptResult | null {
   switch (result.outcome) {
     case "pushed":
-      return null;
+      // Where its own record moved with the push there is nothing left to write.
+      return pushedDraft(result.written)
+        ? null
+        : { result: "published", published: acceptedIn(result.written) };
     case "unchanged":
       return { result: "unchanged" };
     case "superseded":

@@ -46,6 +46,8 @@ export interface Story extends Repository {
   seen: SeenLease | null;
   /** The full ref of the branch that this run pushes to. */
   branch?: string | undefined;
+  /** What this run pushes to, where it is another repository. */
+  destination?: string | undefined;
   /** The runner ends with the job, and what is only there with it. */
   fleeting?: boolean | undefined;
 }
@@ -76,9 +78,11 @@ export function headline(story: Story): string {
   return `${signs[outcome]} **${outcome.replaceAll("_", "\\_")}**: ${sentence(story)}`;
 }
 
-function sentence(story: Story): string {
-  const { happening } = story;
-  const branch = story.branch === undefined ? "the branch" : branchLink(story, story.branch);
+function sentence(here: Story): string {
+  const { happening, destination } = here;
+  const story = destination === undefined ? here : { ...here, repository: destination };
+  const where = destination === undefined ? "" : ` of ${code(destination)}`;
+  const branch = story.branch === undefined ? "the branch" : `${branchLink(story, story.branch)}${where}`;
   switch (happening.outcome) {
     case "pushed":
       return `this run pushed ${publishedWords(story, happening.published)}${under(story)}.`;

@@ -38,16 +38,30 @@ const claimSchema = v.object({
   id: v.pipe(v.string(), v.regex(/^[A-Za-z0-9-]{8,64}$/)),
   repository: v.string(),
   prefix: v.string(),
+  /** What is pushed to, where it is another repository. */
+  destination: v.optional(v.string()),
   draft: v.optional(v.object({ path: v.string(), token })),
 });
 export type HandedClaim = v.InferOutput<typeof claimSchema>;
 
+/** A repository by its name. @throws InputInvalid */
+function repositoryName(input: string, given: string): string {
+  if (/^[A-Za-z0-9-]+\/[A-Za-z0-9._-]+$/.test(given)) return given;
+  throw new InputInvalid(`Input "${input}": ${quote(given)} is not OWNER/NAME. A good one: octo/blog`);
+}
+
+/** What is pushed to, where it is another repository than `own`. @throws InputInvalid */
+export function destinationInput(workflow: Workflow, input: string, own: string): string | undefined {
+  const given = workflow.input(input);
+  if (given === "" || repositoryName(input, given).toLowerCase() === own.toLowerCase()) return undefined;
+  return given;
+}
+
 export function placeInputs(workflow: Workflow): PlaceInputs {
-  const repository = workflow.input("repository") || workflow.env.GITHUB_REPOSITORY || "";
-  if (!/^[A-Za-z0-9-]+\/[A-Za-z0-9._-]+$/.test(repository))
-    throw new InputInvalid(
-      `Input "repository": ${quote(repository)} is not OWNER/NAME. A good one: octo/blog`,
-    );
+  const repository = repositoryName(
+    "repository",
+    workflow.input("repository") || workflow.env.GITHUB_REPOSITORY || "",
+  );
   const token = workflow.input("token");
   if (token === "")
     throw new InputInvalid(
@@ -89,7 +103,7 @@ export function handedClaim(workflow: Workflow): HandedClaim {
   if (given === "") {
     const { FENCEPOST_LEASE, FENCEPOST_TOKEN, FENCEPOST_CLAIM, FENCEPOST_REPOSITORY, FENCEPOST_REF_PREFIX } =
       env;
-    const { FENCEPOST_DRAFT, FENCEPOST_DRAFT_TOKEN } = env;
+    const { FENCEPOST_DRAFT, FENCEPOST_DRAFT_TOKEN, FENCEPOST_PUSH_REPOSITORY } = env;
     const draft = FENCEPOST_DRAFT && FENCEPOST_DRAFT_TOKEN;
     if (!(FENCEPOST_LEASE || draft) || !FENCEPOST_TOKEN || !FENCEPOST_CLAIM)
       throw new InputInvalid(
@@ -101,6 +115,7 @@ export function handedClaim(workflow: Workflow): HandedClaim {
       id: FENCEPOST_CLAIM,
       repository: FENCEPOST_REPOSITORY || env.GITHUB_REPOSITORY || "",
       prefix: FENCEPOST_REF_PREFIX || defaultPrefix,
+      ...(FENCEPOST_PUSH_REPOSITORY ? { destination: FENCEPOST_PUSH_REPOSITORY } : {}),
       ...(draft ? { draft: { path: FENCEPOST_DRAFT, token: Number(FENCEPOST_DRAFT_TOKEN) } } : {}),
     };
   }

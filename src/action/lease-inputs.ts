@@ -1,7 +1,7 @@
 // The inputs of action.yml, read strictly and once: the lease, the draft, the slots, and what the job ends with.
 import { parseDuration } from "../protocol/duration.js";
 import { leaseName } from "../protocol/names.js";
-import { type PlaceInputs, type PushInputs, placeInputs, pushInputs } from "./inputs.js";
+import { destinationInput, type PlaceInputs, type PushInputs, placeInputs, pushInputs } from "./inputs.js";
 import { choice, flag, InputInvalid, wholeNumber } from "./read.js";
 import { type DraftInputs, draftInputs, type SlotInputs, slotInputs } from "./rules.js";
 import type { Workflow } from "./workflow.js";
@@ -16,6 +16,8 @@ export interface LeaseInputs extends PlaceInputs {
   onOverlap: "skip" | "wait" | "fail";
   waitTimeout: number;
   push: PushInputs | null;
+  /** What is pushed to, where it is another repository than the lease's. */
+  destination: string | undefined;
   /** Replace the branch if it is where it was when the lease was acquired. */
   replace: boolean;
   onLost: "warn" | "cancel";
@@ -49,6 +51,7 @@ export function leaseInputs(workflow: Workflow): LeaseInputs {
     onOverlap: choice(workflow, "on-overlap", ["skip", "wait", "fail"]),
     waitTimeout: parseDuration('Input "wait-timeout"', workflow.input("wait-timeout") || "10m", waitRange),
     push: flag(workflow, "push", false) ? pushInputs(workflow) : null,
+    destination: destinationInput(workflow, "push-repository", place.repository),
     replace: flag(workflow, "replace", false),
     onLost: choice(workflow, "on-lost", ["warn", "cancel"]),
     release: choice(workflow, "release", ["auto", "manual"]),

@@ -1,14 +1,17 @@
 // `push/action.yml`: a fenced push in the middle of a job, under the lease or the draft that the job holds.
 import { endsWithJob } from "../gate/bundle-folder.js";
 import { draftFence, type Fence, leaseFence } from "../gate/fence.js";
+import { acceptedIn, destinationFences } from "../gate/foreign.js";
 import type { PushResult } from "../gate/push.js";
+import type { Ports } from "../lease/lease.js";
 import type { Instant } from "../protocol/record.js";
+import { notePublished, reachThere } from "./destination.js";
 import { clockVariable } from "./held.js";
 import {
+  destinationInput,
   type HandedClaim,
   handedClaim,
   InputInvalid,
-  type PlaceInputs,
   placeInputs,
   pushInputs,
 } from "./inputs.js";
@@ -20,27 +23,50 @@ import type { Workflow } from "./workflow.js";
 export async function push(workflow: Workflow): Promise<void> {
   const claim = handedClaim(workflow);
   if (workflow.input("claim") === "") await warnOfExportedPulse(workflow);
-  const inputs = placeInputs(workflow);
-  const storeNow = await storeTime(workflow, {
-    ...inputs,
-    repository: claim.repository,
-    refPrefix: claim.prefix,
-  });
-  const { result, text } = await publish(workflow, {
-    fences: fencesOf(claim),
-    repository: claim.repository,
-    prefix: claim.prefix,
-    token: inputs.token,
-    push: pushInputs(workflow),
-    replaces: replacedOid(workflow.input("replace")),
-    storeNow,
-    storeNowAt: clock.read(),
-  });
-  workflow.output("outcome", result.outcome);
-  workflow.output("pushed", String(result.outcome === "pushed"));
-  workflow.output("commit", "commit" in result ? result.commit : "");
-  if (result.outcome === "pushed" || result.outcome === "unchanged") workflow.info(text);
-  else workflow.fail(`${text}${uploadAdvice(workflow, result)}`);
+  const inputs = { ...placeInputs(workflow), repository: claim.repository, refPrefix: claim.prefix };
+  const pushed = pushInputs(workflow);
+  const replaces = replacedOid(workflow.input("replace"));
+  const own = fencesOf(claim);
+  const destination = destinationInput(workflow, "repository", claim.repository) ?? claim.destination;
+  const ports = openPorts(workflow, inputs, openClient(workflow.env, inputs.token));
+  try {
+    const token = pushed.pushToken || inputs.token;
+    const there = destination && { repository: destination, prefix: claim.prefix, token };
+    const reached = there ? await reachThere(workflow, ports, own, there) : null;
+    if (reached && reached.outcome !== "sealed") return stop(workflow, reached);
+    const { result, text } = await publish(workflow, {
+      fences: reached ? destinationFences(reached.held, chance) : own,
+      repository: destination ?? claim.repository,
+      prefix: claim.prefix,
+      token: inputs.token,
+      push: pushed,
+      replaces,
+      storeNow: await storeTime(workflow, ports),
+      storeNowAt: clock.read(),
+    });
+    if (reached?.draft && result.outcome === "pushed")
+      await notePublished(workflow, ports, reached.draft, acceptedIn(result.written));
+    workflow.output("outcome", result.outcome);
+    workflow.output("pushed", String(result.outcome === "pushed"));
+    workflow.output("commit", "commit" in result ? result.commit : "");
+    if (result.outcome === "pushed" || result.outcome === "unchanged") workflow.info(text);
+    else workflow.fail(`${text}${uploadAdvice(workflow, result)}`);
+  } finally {
+    await ports.store.close();
+  }
+}
+
+/** Nothing is pushed to another repository: this run came too late for its fence, or it has the draft already. */
+function stop(
+  workflow: Workflow,
+  { outcome, why }: { outcome: "superseded" | "unchanged"; why: string },
+): void {
+  workflow.output("outcome", outcome);
+  workflow.output("pushed", "false");
+  workflow.output("commit", "");
+  const text = `${outcome}: ${why} Nothing was pushed.`;
+  if (outcome === "superseded") workflow.fail(text);
+  else workflow.warning(text);
 }
 
 /** Here there are later steps, which can save what is on the runner alone. */
@@ -58,15 +84,10 @@ function fencesOf({ lease, token, id, draft }: HandedClaim): [Fence, ...Fence[]]
 }
 
 /** The store's time: what the main step left in the environment, plus the time since; in another job, a read. */
-async function storeTime(workflow: Workflow, place: PlaceInputs): Promise<Instant> {
+async function storeTime(workflow: Workflow, { store }: Ports): Promise<Instant> {
   const offset = Number(workflow.env[clockVariable]);
   if (Number.isFinite(offset) && offset > 0) return offset + clock.read().monotonic;
-  const ports = openPorts(workflow, place, openClient(workflow.env, place.token));
-  try {
-    return (await ports.store.read([])).now;
-  } finally {
-    await ports.store.close();
-  }
+  return (await store.read([])).now;
 }
 
 function replacedOid(given: string): string | null | undefined {

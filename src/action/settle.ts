@@ -78,7 +78,8 @@ async function leave(
   const holding: Holding =
     pushed && pushed.record.depth > beats.holding.record.depth ? pushed : beats.holding;
   const { lease, token } = holding;
-  if (happening.outcome === "superseded" && happening.of !== "draft")
+  // The fence of another repository says nothing of the lease itself.
+  if (happening.outcome === "superseded" && happening.of !== "draft" && !held.inputs.destination)
     return result?.outcome === "superseded" ? readLease(result.seen) : null;
   if (held.inputs.release === "manual" && happening.outcome !== "lost") {
     workflow.info(
@@ -169,6 +170,7 @@ function viewOf(
     commit: happening.outcome === "pushed" ? Object.values(happening.published)[0] : undefined,
     serverUrl: workflow.env.GITHUB_SERVER_URL,
     repository: inputs.repository,
+    destination: inputs.destination,
     prefix: inputs.refPrefix,
     skipThreshold: inputs.skipAlarm,
     fleeting: endsWithJob(workflow.env),

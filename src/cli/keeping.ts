@@ -1,6 +1,6 @@
 // What a run holds while its command works, a lease or a draft or both, kept alive by one heartbeat each.
 import { draftFence, type Fence, leaseFence, pushedHolding } from "../gate/fence.js";
-import { destinationFences, type HeldToken } from "../gate/foreign.js";
+import { destinationFences, type HeldToken, tokensFor } from "../gate/foreign.js";
 import type { LostBeat } from "../lease/heartbeat.js";
 import type { DraftHolding } from "../protocol/draft.js";
 import type { Holding, Reading } from "../protocol/lease.js";
@@ -32,27 +32,6 @@ export interface Keeping {
   stop(): Promise<void>;
 }
 
-/** What is held, as the fences of another repository know it. */
-export function heldBy({ lease, draft }: Held): HeldToken[] {
-  const of = ({ holding }: { holding: Holding | DraftHolding }) => ({
-    token: holding.token,
-    claim: holding.claim,
-  });
-  return [
-    ...(lease ? [{ of: "lease" as const, name: lease.holding.lease, ...of(lease) }] : []),
-    ...(draft
-      ? [
-          {
-            of: "draft" as const,
-            name: draft.holding.draft,
-            ...of(draft),
-            fingerprint: draft.holding.record.fingerprint,
-          },
-        ]
-      : []),
-  ];
-}
-
 export function keep(place: Place, held: Held, renew: boolean, say: Voice): Keeping {
   const { clock, chance } = place.ports;
   const common = {
@@ -67,13 +46,14 @@ export function keep(place: Place, held: Held, renew: boolean, say: Voice): Keep
   const draftPulse: Pulse<DraftHolding> | undefined = held.draft && startPulse({ ...common, ...held.draft });
   const pulses = [leasePulse, draftPulse].filter((pulse) => pulse !== undefined);
   let pushed: Holding | undefined;
+  const tokens = tokensFor(held.lease?.holding, held.draft?.holding);
   return {
     token: held.lease?.holding.token ?? held.draft?.holding.token ?? 0,
     lost: Promise.race(pulses.map((pulse) => pulse.lost)),
-    tokens: heldBy(held),
+    tokens,
     fences: (slots) => {
       const { lease, draft } = held;
-      if (place.destination) return destinationFences(heldBy(held), chance);
+      if (place.destination) return destinationFences(tokens, chance);
       const fences = [
         ...(lease ? [leaseFence(lease.holding.lease, lease.holding, chance, slots)] : []),
         ...(draft ? [draftFence(draft.holding.draft, draft.holding, chance)] : []),

@@ -26,6 +26,8 @@ import { settleDraft } from "../protocol/settle.js";
 /** One record that moves in the same transaction as the branch. */
 export interface Fence {
   record: RecordName;
+  /** What is held. */
+  of: "lease" | "draft";
   /** The lease's or the draft's name, and the token under which it is held. */
   name: string;
   token: number;
@@ -49,6 +51,7 @@ export function leaseFence(
   const { token } = owner;
   return {
     record: leaseRecordName(lease),
+    of: "lease",
     name: lease,
     token,
     check: (seen) => checkWitness(lease, readLease(seen), token),
@@ -78,6 +81,7 @@ export function draftFence(draft: string, owner: Ownership, chance: Chance): Fen
   const { token } = owner;
   return {
     record: draftRecordName(draft),
+    of: "draft",
     name: draft,
     token,
     check: (seen) => void readDraftRecord(seen),

@@ -15,7 +15,13 @@ import {
   type SeenFence,
   seal,
 } from "../protocol/fence.js";
-import { type Ownership, readLease, type SeenLease, TokenRegressed } from "../protocol/lease.js";
+import {
+  type Holding,
+  type Ownership,
+  readLease,
+  type SeenLease,
+  TokenRegressed,
+} from "../protocol/lease.js";
 import { quote } from "../protocol/names.js";
 import type { Oid, Versioned } from "../protocol/record.js";
 import { type CallOptions, type Store, StoreRefused, StoreUnavailable } from "../store/store.js";
@@ -71,7 +77,21 @@ export async function sealDestination(
 }
 
 /** A token that is held, with what it is for. */
-export type HeldToken = Guarded & Sealer;
+export type HeldToken = { of: Fence["of"]; name: string } & Sealer;
+
+/** What a run holds, as the fences of another repository know it. */
+export function tokensFor(
+  lease: Holding | null | undefined,
+  draft: DraftHolding | null | undefined,
+): HeldToken[] {
+  const held: HeldToken[] = [];
+  if (lease) held.push({ of: "lease", name: lease.lease, token: lease.token, claim: lease.claim });
+  if (draft) {
+    const { draft: name, token, claim, record } = draft;
+    held.push({ of: "draft", name, token, claim, fingerprint: record.fingerprint });
+  }
+  return held;
+}
 
 /**
  * Seals the fences of everything that is held, in order.
@@ -114,7 +134,7 @@ export async function heldHere(
     fence.check(seen);
     if (!fence.isMine(seen)) return { why: fence.lost(seen, now) };
     const { name, token } = fence;
-    if (fence.record.startsWith("lease/")) {
+    if (fence.of === "lease") {
       const claim = (readLease(seen) as SeenLease).record.holder;
       found.held.push({ of: "lease", name, token, claim });
     } else {
@@ -161,11 +181,16 @@ function higher({ of, name }: Guarded, token: number, { record }: SeenFence): st
 }
 
 /** The fence of a destination as what must move with the branch there. It must have been sealed before. */
-export function destinationFence(guarded: Guarded, owner: Ownership, chance: Chance): Fence {
+export function destinationFence(
+  guarded: Guarded & { of: Fence["of"] },
+  owner: Ownership,
+  chance: Chance,
+): Fence {
   const { name } = guarded;
   const { token } = owner;
   return {
     record: fenceRecordName(guarded),
+    of: guarded.of,
     name,
     token,
     check(seen) {
