@@ -2,6 +2,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fencedPush, keepCommits } from "../../src/gate/push.js";
+import { regenerating } from "../../src/gate/regenerate.js";
 import { describeRescue } from "../../src/gate/rescue.js";
 import { lease, type Stage, stage } from "./stage.js";
 
@@ -107,7 +108,16 @@ describe("a push that hangs", () => {
     await expect.poll(() => at.processes(), { timeout: 5000 }).toEqual([]);
   });
 
-  test("ends a command that regenerates, too", async () => {
+  test("ends the program of a command that regenerates", async () => {
+    const onMoved = regenerating("regenerate", ["sleep", "40"], process.env, true);
+    if (onMoved.how !== "regenerate") throw new Error("it was asked for");
+    const controller = new AbortController();
+    const code = onMoved.command(at.clone, [], controller.signal);
+    controller.abort();
+    expect(await code).not.toBe(0);
+  });
+
+  test("tells a command that regenerates", async () => {
     at.git(at.clone, "push", "--quiet", "origin", `${at.commit("other", "--amend")}:refs/heads/main`);
     const controller = new AbortController();
     let told: AbortSignal | undefined;
