@@ -83,6 +83,22 @@ describe("a lost reply", () => {
     expect(await fencedPush(at.request)).toMatchObject({ outcome: "pushed" });
   });
 
+  test("of a branch that was replaced, and a chain that cannot be fetched: the branch shows it", async () => {
+    afterPush(`${onTop(false)}; ${lost}`);
+    at.shim(noChain);
+    expect(await fencedPush({ ...at.request, replaces: main() })).toMatchObject({ outcome: "pushed" });
+  });
+
+  test("and a branch that was there before, which shows nothing: never pushed", async () => {
+    at.git(at.clone, "push", "--quiet", "origin", "HEAD:main");
+    const taken = await at.next("taken");
+    at.shim(`case " $* " in *" push "*:refs/heads/main*)
+      "$REAL" -C ${at.origin} update-ref ${lease} ${taken}; ${lost};; esac`);
+    at.shim(noChain);
+    const further = [{ ref: "refs/tags/v1", oid: at.request.head }];
+    expect(await fencedPush({ ...at.request, further })).toMatchObject({ outcome: "unavailable" });
+  });
+
   test("and nothing that shows whether it arrived: unavailable, and never superseded", async () => {
     const start = at.git(at.origin, "rev-parse", "main");
     afterPush(`${onTop(false)}; "$REAL" -C ${at.origin} update-ref refs/heads/main ${start}; ${lost}`);
