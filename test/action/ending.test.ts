@@ -128,7 +128,8 @@ describe("commits that no branch takes", () => {
 
 describe("the heartbeat", () => {
   const pulse = `echo "$FENCEPOST_PULSE" | grep -o '"pid":[0-9]*' | cut -d: -f2`;
-  const end = `kill -9 $(${pulse}); while kill -0 $(${pulse}) 2>/dev/null && ! grep -q ') Z' /proc/$(${pulse})/stat; do sleep 0.05; done`;
+  const gone = `while kill -0 $(${pulse}) 2>/dev/null && ! grep -q ') Z' /proc/$(${pulse})/stat; do sleep 0.05; done`;
+  const end = `kill -9 $(${pulse}); ${gone}`;
 
   it("that was killed: the pushes warn of it", async () => {
     const push = "- uses: fencepost/fencepost/push@v1\n  id: early\n";
@@ -141,6 +142,18 @@ describe("the heartbeat", () => {
         .annotations.map((a) => a.message)
         .join(),
     ).toMatch(warning);
+  });
+
+  it("that is broken ends, and its last word is in the warning", async () => {
+    const env = preload(`
+      if (process.env.FENCEPOST_HEARTBEAT)
+        process.hrtime.bigint = () => { throw new Error("no clock"); };
+    `);
+    const done = await on.run(leased(commitStep("posts/2.md", gone)), { env });
+    expect(said(done, "warning")).toMatch(
+      /ended before the job did.*the heartbeat itself failed: no clock\./,
+    );
+    expect(done.conclusion).toBe("success");
   });
 
   it("that works: nobody warns", async () => {
