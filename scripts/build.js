@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import * as vite from "vite";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -16,7 +17,12 @@ const bundles = {
   release: "src/action/release-main.ts",
   sweep: "src/action/sweep-main.ts",
   heartbeat: "src/action/heartbeat-main.ts",
+  git: "src/node.ts",
+  gate: "src/gate/server/main.ts",
 };
+
+/** The library: bundled without anything of Node's, and with its types. */
+const library = { name: "lib", entry: "src/index.ts", types: ["index", "node", "types"] };
 
 const check = process.argv.includes("--check");
 const named = process.argv.slice(2).filter((word) => !word.startsWith("--"));
@@ -29,6 +35,7 @@ try {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   await run(process.execPath, [tsc, "--project", "tsconfig.build.json", "--outDir", compiled], { cwd: root });
   await Promise.all(wanted.map(([name, entry]) => bundle(name, entry)));
+  if (named.length === 0 || named.includes(library.name)) await buildLibrary();
   if (check) await compare();
   else await publish();
 } finally {
@@ -44,6 +51,34 @@ async function bundle(name, entry) {
   await run(process.execPath, args, { cwd: root, maxBuffer: 1 << 26 });
   for (const file of await files(out))
     if (file !== "index.js" && file !== "package.json") await rm(join(out, file));
+  await writeFile(join(out, "package.json"), '{ "type": "module" }\n');
+}
+
+async function buildLibrary() {
+  const out = join(scratch, library.name);
+  await vite.build({
+    configFile: false,
+    root,
+    logLevel: "error",
+    build: {
+      lib: {
+        entry: join(compiled, library.entry.replace(/\.ts$/, ".js")),
+        formats: ["es"],
+        fileName: "index",
+      },
+      outDir: out,
+      emptyOutDir: false,
+      target: "es2022",
+      minify: true,
+      copyPublicDir: false,
+    },
+  });
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const declared = join(scratch, "declared");
+  await run(process.execPath, [tsc, "--project", "tsconfig.types.json", "--outDir", declared], { cwd: root });
+  for (const name of library.types)
+    await cp(join(declared, "src", `${name}.d.ts`), join(out, `${name}.d.ts`));
+  await rm(declared, { recursive: true });
   await writeFile(join(out, "package.json"), '{ "type": "module" }\n');
 }
 

@@ -7,6 +7,7 @@ import { demoCommand } from "./demo.js";
 import { doctorCommand } from "./doctor.js";
 import { draftsCommand } from "./drafts.js";
 import { explain } from "./exit.js";
+import { gateCommand } from "./gate.js";
 import { heartbeatProcess } from "./heartbeat.js";
 import { logCommand } from "./log.js";
 import { pushCommand } from "./push.js";
@@ -43,6 +44,7 @@ const commands = [
   logCommand,
   unlockCommand,
   doctorCommand,
+  gateCommand,
   demoCommand,
 ];
 for (const make of commands) program.addCommand(make(finish));

@@ -39,33 +39,47 @@ export async function commitRecord(
 
 /** The commits with these names (refs or oids), in order; null where there is none. */
 export async function readCommits(
-  repository: PrivateRepository,
+  repository: Pick<PrivateRepository, "run">,
   names: readonly string[],
   call: RepositoryCall = {},
 ): Promise<(RawCommit | null)[]> {
+  const objects = await readObjects(repository, names, call);
+  return objects.map((found) => (found?.type === "commit" ? parseCommit(found.oid, found.text) : null));
+}
+
+export interface RawObject {
+  oid: Oid;
+  type: string;
+  text: string;
+}
+
+/** The objects with these names (refs or oids), in order; null where there is none. */
+export async function readObjects(
+  repository: Pick<PrivateRepository, "run">,
+  names: readonly string[],
+  call: RepositoryCall = {},
+): Promise<(RawObject | null)[]> {
   if (names.length === 0) return [];
   // Raw objects, since formatted output hides the parents of a shallow commit.
   const reply = await repository.run(["cat-file", "--batch"], { ...call, input: `${names.join("\n")}\n` });
-  const commits: (RawCommit | null)[] = [];
+  const objects: (RawObject | null)[] = [];
   for (let at = 0; at < reply.stdout.length; ) {
     const lineEnd = reply.stdout.indexOf(0x0a, at);
-    const [oid = "", type, size] = reply.stdout.toString("utf8", at, lineEnd).split(" ");
+    const [oid = "", type = "", size] = reply.stdout.toString("utf8", at, lineEnd).split(" ");
     at = lineEnd + 1;
     if (type === "missing" || size === undefined) {
-      commits.push(null);
+      objects.push(null);
       continue;
     }
-    commits.push(
-      type === "commit" ? parseCommit(oid, reply.stdout.toString("utf8", at, at + Number(size))) : null,
-    );
+    objects.push({ oid, type, text: reply.stdout.toString("utf8", at, at + Number(size)) });
     at += Number(size) + 1;
   }
-  if (reply.code !== 0 || commits.length !== names.length)
-    throw new Error(`git cat-file read ${commits.length} of ${names.length} records: ${reply.stderr.trim()}`);
-  return commits;
+  if (reply.code !== 0 || objects.length !== names.length)
+    throw new Error(`git cat-file read ${objects.length} of ${names.length} objects: ${reply.stderr.trim()}`);
+  return objects;
 }
 
-function parseCommit(oid: Oid, raw: string): RawCommit {
+export function parseCommit(oid: Oid, raw: string): RawCommit {
   const end = raw.indexOf("\n\n");
   const head = raw.slice(0, end).split("\n");
   const committer = head.find((line) => line.startsWith("committer ")) ?? "";

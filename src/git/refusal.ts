@@ -44,7 +44,7 @@ const signs: readonly (readonly [RegExp, Refusal["kind"], string])[] = [
     "The remote is a clone with that branch checked out. Push to a bare repository.",
   ],
   [
-    /hook declined|hidden ref|deletion prohibited|denying /,
+    /hook declined|ref updates aborted by hook|hidden ref|deletion prohibited|denying /,
     "rules",
     "A hook or rule of the server declined it; see its words.",
   ],

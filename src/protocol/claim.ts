@@ -21,6 +21,14 @@ export const claimSchema = v.looseObject({
 
 export type Claim = v.InferOutput<typeof claimSchema>;
 
+/** A claim from outside. @throws TypeError that names the field */
+export function checkedClaim(given: unknown): Claim {
+  const parsed = v.safeParse(claimSchema, given);
+  if (parsed.success) return parsed.output;
+  const [issue] = parsed.issues;
+  throw new TypeError(`The claim cannot be used: ${v.getDotPath(issue) ?? "it"}: ${issue.message}.`);
+}
+
 export function sameClaim(a: Pick<Claim, "id">, b: Pick<Claim, "id">): boolean {
   return a.id === b.id;
 }
@@ -42,7 +50,9 @@ export function describeClaim(claim: Claim): string {
   const where =
     claim.runId !== undefined
       ? `${claim.repository ?? "?"} run ${claim.runId}.${claim.runAttempt ?? 1}`
-      : `${claim.host ?? "unknown host"} process ${claim.pid ?? "?"}`;
+      : [claim.host ?? "unknown host", ...(claim.pid === undefined ? [] : [`process ${claim.pid}`])].join(
+          " ",
+        );
   const what = [claim.job, claim.leg].filter((part) => part !== undefined && part !== "").join(", ");
   return oneLine(what === "" ? where : `${where} (${what})`);
 }

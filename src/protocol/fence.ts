@@ -53,6 +53,11 @@ function fenceName({ of, name }: Guarded): string {
   return of === "lease" ? name : `${of}s//${name}`;
 }
 
+/** Whether a fence is a draft's. */
+export function isDraftFence(seen: SeenFence | null): boolean {
+  return seen?.record.name.startsWith("drafts//") ?? false;
+}
+
 export function fenceRecordName(guarded: Guarded): RecordName {
   return recordName("fence", fenceName(guarded));
 }

@@ -57,9 +57,9 @@ function smallTree(calls: Calls) {
   });
 }
 
-type Created<T> = { value: T } | { code: string; words: string };
+export type Created<T> = { value: T } | { code: string; words: string };
 
-async function create<T>(
+export async function create<T>(
   calls: Calls,
   route: string,
   body: Record<string, unknown>,

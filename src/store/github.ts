@@ -35,20 +35,37 @@ export interface GithubStoreOptions {
   forkPullRequest?: boolean;
 }
 
-/**
- * Requests: a read 1, a child of the expected tip 1, a new record 2, several records one each and 1 more. An
- * `unchanged` that is so is free. @throws StoreMisconfigured
- */
-export function githubStore({
+/** What the store and a publish to the same repository share. */
+export interface GithubAccess {
+  setup: Setup;
+  memory: Memory;
+}
+
+/** @throws StoreMisconfigured */
+export function githubAccess({
   repository,
   prefix,
   waitLimit = 60_000,
   forkPullRequest = false,
   ...ports
-}: GithubStoreOptions): Store {
+}: GithubStoreOptions): GithubAccess {
   const place = { ...ownerAndName(repository), prefix };
-  const setup: Setup = { ...ports, repository, place, waitLimit, forkPullRequest };
-  const memory: Memory = { repositoryId: null, tree: emptyTree, oneRequest: true };
+  return {
+    setup: { ...ports, repository, place, waitLimit, forkPullRequest },
+    memory: { repositoryId: null, tree: emptyTree, oneRequest: true },
+  };
+}
+
+/**
+ * Requests: a read 1, a child of the expected tip 1, a new record 2, several records one each and 1 more. An
+ * `unchanged` that is so is free. @throws StoreMisconfigured
+ */
+export function githubStore(options: GithubStoreOptions): Store {
+  return githubStoreOn(githubAccess(options));
+}
+
+export function githubStoreOn({ setup, memory }: GithubAccess): Store {
+  const { place, repository } = setup;
   const tags = new Map<RecordName, { etag: string; oid: Oid }>();
 
   async function read(names: readonly RecordName[], options: CallOptions = {}) {
@@ -67,12 +84,12 @@ export function githubStore({
     const { owner, name: repo } = place;
     // By ETag alone: with If-Modified-Since GitHub has answered 304 for a ref that changed (hub4j/github-api#669).
     const answer = await askRest(
-      ports.octokit,
+      setup.octokit,
       "GET /repos/{owner}/{repo}/git/ref/{ref}",
       {
         owner,
         repo,
-        ref: refOf(prefix, seen.name).slice("refs/".length),
+        ref: refOf(place.prefix, seen.name).slice("refs/".length),
         ...(before ? { headers: { "if-none-match": before.etag } } : {}),
       },
       signal,

@@ -10,6 +10,8 @@ const pages = [
   "docs/adopting.md",
   "docs/inputs.md",
   "docs/operations.md",
+  "docs/gate.md",
+  "docs/library.md",
   "docs/protocol.md",
 ].map((path): [string, string] => [path, readFileSync(join(root, path), "utf8")]);
 

@@ -87,7 +87,7 @@ describe("a claim in words", () => {
     [{ id: attempt.id, runId: "7" }, "? run 7.1"],
     [{ id: attempt.id, host: "vm-1", pid: 4242 }, "vm-1 process 4242"],
     [{ id: attempt.id, host: "vm-1", pid: 4242, job: "nightly" }, "vm-1 process 4242 (nightly)"],
-    [{ id: attempt.id }, "unknown host process ?"],
+    [{ id: attempt.id }, "unknown host"],
   ])("%j is %j", (claim, text) => {
     expect(describeClaim(claim)).toBe(text);
   });

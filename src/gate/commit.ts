@@ -1,0 +1,324 @@
+// A publish without git: the commit is made by GitHub's API, and branch and fences move in one `updateRefs`.
+
+import { type BranchTip, lookAnswer, lookRequest, madeOid } from "../github/publish.js";
+import {
+  historyAnswer,
+  historyRequest,
+  type RefUpdate,
+  updateRefsEchoes,
+  updateRefsRequest,
+} from "../github/queries.js";
+import { TokenRegressed } from "../protocol/lease.js";
+import { refOf } from "../protocol/names.js";
+import { filePath } from "../protocol/paths.js";
+import { type Instant, type Oid, RecordInvalid, type Versioned } from "../protocol/record.js";
+import type { GithubAccess } from "../store/github.js";
+import { type Calls, type Settled, type Setup, startCalls, tries } from "../store/github-calls.js";
+import { create, type Memory, makeCommit } from "../store/github-commits.js";
+import { StoreMisconfigured, StoreRefused } from "../store/store.js";
+import type { Fence } from "./fence.js";
+
+/** What a file shall be: text, bytes, or absent. */
+export type FileContent = string | Uint8Array | null | { content: string | Uint8Array; mode?: FileMode };
+/** A plain file, a program, or a symbolic link. */
+export type FileMode = "100644" | "100755" | "120000";
+
+export interface CommitRequest {
+  /** At least one. */
+  fences: readonly [Fence, ...Fence[]];
+  /** A full ref. It is made if it does not exist. */
+  branch: string;
+  message: string;
+  /** By path, what is laid over the branch's tree; or the id of a whole tree that replaces it. */
+  change: { files: Readonly<Record<string, FileContent>> } | { tree: Oid };
+  /** Without it the token's owner is author, and GitHub signs the commits of an app. */
+  author?: { name: string; email: string } | undefined;
+  /** When the branch has moved while the commit was made: lay the files over the new tip, or give up. */
+  onMoved: "rebuild" | "fail";
+  /** Rounds at the most. */
+  attempts: number;
+  signal?: AbortSignal | undefined;
+}
+
+export type CommitResult =
+  /** `written`: the records that moved with the branch, in the order of the fences. `rebuilt`: on a tip that had moved. */
+  | { outcome: "pushed"; commit: Oid; written: Versioned[]; rebuilt: boolean }
+  /** The branch has all of it already. */
+  | { outcome: "unchanged"; commit: Oid }
+  | { outcome: "superseded"; why: string; fence: Fence; commit: Oid | null }
+  /** `commit`: what was made, if anything. Nothing refers to it, and GitHub keeps it for a while. */
+  | { outcome: "moved" | "refused" | "broken" | "unavailable"; why: string; commit: Oid | null };
+
+interface Look {
+  now: Instant;
+  repositoryId: string;
+  records: (Versioned | null)[];
+  /** Of each record, the write before it. */
+  before: (Versioned | null)[];
+  branch: BranchTip | null;
+}
+
+/** What was sent: a commit on a tip, and the records that say so. */
+interface Sent {
+  base: Oid | null;
+  commit: Oid;
+  records: Versioned[];
+}
+
+/**
+ * Publishes one commit behind its fences. With text files alone: one query, a tree, a commit, one commit for each fence,
+ * and the write.
+ * @throws NameInvalid for a path, before anything is asked
+ */
+export async function commitBehindFence(
+  { setup, memory }: GithubAccess,
+  request: CommitRequest,
+): Promise<CommitResult> {
+  if ("files" in request.change) for (const path of Object.keys(request.change.files)) filePath(path);
+  const progress = { commit: null as Oid | null };
+  try {
+    return await rounds(setup, memory, request, progress);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const { commit } = progress;
+    if (error instanceof RecordInvalid || error instanceof TokenRegressed)
+      return { outcome: "broken", why, commit };
+    if (error instanceof StoreRefused || error instanceof StoreMisconfigured)
+      return { outcome: "refused", why, commit };
+    return { outcome: "unavailable", why, commit };
+  }
+}
+
+async function rounds(
+  setup: Setup,
+  memory: Memory,
+  request: CommitRequest,
+  progress: { commit: Oid | null },
+): Promise<CommitResult> {
+  const calls = startCalls(setup, "write to", { signal: request.signal });
+  const { fences } = request;
+  let sent: Sent | undefined;
+  let first: Oid | null | undefined;
+  let said: Said = { words: "", certainty: "none" };
+  let refusals = 0;
+  for (let round = 1; round <= request.attempts + 1; round++) {
+    if (round > 1) await calls.pause(Math.min(round - 1, 5));
+    const look = await lookAt(setup, calls, request);
+    const tip = look.branch?.oid ?? null;
+    first ??= tip;
+    if (sent && (await arrived(setup, calls, request, sent, look)))
+      return { outcome: "pushed", commit: sent.commit, written: sent.records, rebuilt: sent.base !== first };
+    for (const [i, fence] of fences.entries()) {
+      const seen = look.records[i] ?? null;
+      fence.check(seen);
+      if (!fence.isMine(seen))
+        return { outcome: "superseded", why: fence.lost(seen, look.now), fence, commit: progress.commit };
+    }
+    const { commit } = progress;
+    const moved = sent !== undefined && sent.base !== tip;
+    // The same tips are there, and a definite no, again and again: that is a rule, and not a race.
+    refusals = sent !== undefined && !moved && said.certainty !== "none" ? refusals + 1 : 0;
+    if (refusals >= tries) return { outcome: "refused", why: ruleWords(setup, request, said.words), commit };
+    if (moved && request.onMoved === "fail")
+      return {
+        outcome: "moved",
+        why: `${request.branch} moved to ${tip?.slice(0, 10) ?? "nothing"}`,
+        commit,
+      };
+    if (round > request.attempts) {
+      const outcome = moved ? "moved" : "unavailable";
+      const why = moved
+        ? `${request.branch} moved ${request.attempts} times while it was being published`
+        : `GitHub did not say whether it was published (${said.words})`;
+      return { outcome, why, commit };
+    }
+    // On the same tips the very same commits go again, which is harmless.
+    const same =
+      sent && !moved && look.records.every((seen, i) => sent?.records[i]?.parents[0] === seen?.oid);
+    if (!same) {
+      const made: Oid | "unchanged" =
+        sent && !moved ? sent.commit : await makeUserCommit(calls, request, look.branch);
+      if (made === "unchanged") return { outcome: "unchanged", commit: tip as Oid };
+      progress.commit = made;
+      sent = { base: tip, commit: made, records: await makeRecords(calls, memory, request, look, made) };
+    }
+    said = await write(setup, calls, request, look, sent as Sent);
+    if (said.certainty === "done")
+      return {
+        outcome: "pushed",
+        commit: (sent as Sent).commit,
+        written: (sent as Sent).records,
+        rebuilt: (sent as Sent).base !== first,
+      };
+  }
+  throw new Error("a publish that did not end");
+}
+
+async function lookAt(setup: Setup, calls: Calls, { fences, branch }: CommitRequest): Promise<Look> {
+  const names = fences.map(({ record }) => record);
+  return calls.read(lookRequest(setup.place, names, branch), (data, date) => {
+    if (date === null) throw new TypeError("no Date header in the answer");
+    const { repositoryId, tips, branch: found } = lookAnswer(data, names);
+    return {
+      now: date,
+      repositoryId,
+      records: tips,
+      before: tips.map((tip) => tip?.before ?? null),
+      branch: found,
+    };
+  });
+}
+
+/** The user's commit on this tip, or `unchanged` where its tree is the tip's. */
+async function makeUserCommit(
+  calls: Calls,
+  request: CommitRequest,
+  base: BranchTip | null,
+): Promise<Oid | "unchanged"> {
+  const { change, message, author } = request;
+  const tree = "tree" in change ? change.tree : await makeTree(calls, change.files, base);
+  if (base !== null && tree === base.tree) return "unchanged";
+  const body = { message, tree, parents: base === null ? [] : [base.oid], ...(author ? { author } : {}) };
+  return must(await create(calls, "POST /repos/{owner}/{repo}/git/commits", body, madeOid), "the commit");
+}
+
+interface TreeEntry {
+  path: string;
+  mode: FileMode;
+  type: "blob";
+  content?: string;
+  sha?: Oid | null;
+}
+
+async function makeTree(
+  calls: Calls,
+  files: Readonly<Record<string, FileContent>>,
+  base: BranchTip | null,
+): Promise<Oid> {
+  const tree: TreeEntry[] = [];
+  for (const [path, given] of Object.entries(files)) {
+    const { content, mode = "100644" } =
+      typeof given === "object" && given !== null && "content" in given ? given : { content: given };
+    const entry = { path, mode, type: "blob" } as const;
+    if (content === null) {
+      if (base !== null) tree.push({ ...entry, sha: null });
+    } else {
+      const text = textOf(content);
+      // Text goes along with the tree; a request for each file is only for bytes.
+      tree.push(
+        text === null
+          ? { ...entry, sha: await makeBlob(calls, content as Uint8Array) }
+          : { ...entry, content: text },
+      );
+    }
+  }
+  const body = { tree, ...(base === null ? {} : { base_tree: base.tree }) };
+  return must(await create(calls, "POST /repos/{owner}/{repo}/git/trees", body, madeOid), "the tree");
+}
+
+/** The content as text that comes back as the same bytes, or null. */
+function textOf(content: string | Uint8Array): string | null {
+  if (typeof content === "string") {
+    if (!content.isWellFormed())
+      throw new TypeError("A file's text is not valid Unicode. Give its bytes instead.");
+    return content;
+  }
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
+    return text.includes("\0") ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+async function makeBlob(calls: Calls, bytes: Uint8Array): Promise<Oid> {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += 8192)
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  const body = { content: btoa(binary), encoding: "base64" };
+  return must(await create(calls, "POST /repos/{owner}/{repo}/git/blobs", body, madeOid), "a file");
+}
+
+function must<T>(made: { value: T } | { code: string; words: string }, what: string): T {
+  if ("value" in made) return made.value;
+  if (made.code === "unknown")
+    throw new Error(`GitHub did not make ${what} (${made.words}). Try again later.`);
+  throw new StoreRefused(`GitHub would not make ${what}: ${made.words || made.code}.`);
+}
+
+async function makeRecords(
+  calls: Calls,
+  memory: Memory,
+  { fences, branch }: CommitRequest,
+  { records, now }: Look,
+  commit: Oid,
+): Promise<Versioned[]> {
+  const made: Versioned[] = [];
+  for (const [i, fence] of fences.entries()) {
+    const seen = records[i] as Versioned;
+    const next = { message: fence.succeed(seen, { [branch]: commit }, now) };
+    const record = await makeCommit(calls, memory, { name: fence.record, expected: seen.oid, next });
+    if (record.kind === "failed" || record.commit === null)
+      throw new Error(
+        `GitHub did not make the record's commit (${record.kind === "failed" ? record.words : ""}).`,
+      );
+    made.push(record.commit);
+  }
+  return made;
+}
+
+/** What the write's answer said: it is done, a no of some kind, or nothing. */
+interface Said {
+  certainty: "done" | "definite" | "answered" | "none";
+  words: string;
+}
+
+async function write(
+  setup: Setup,
+  calls: Calls,
+  request: CommitRequest,
+  look: Look,
+  sent: Sent,
+): Promise<Said> {
+  const updates: RefUpdate[] = [
+    { name: request.branch, before: sent.base, after: sent.commit, force: false },
+    ...sent.records.map((record) => ({
+      name: refOf(setup.place.prefix, record.name),
+      before: record.parents[0] ?? null,
+      after: record.oid,
+      force: false,
+    })),
+  ];
+  const nonce = setup.chance.nonce();
+  const answer: Settled = await calls.graphql(updateRefsRequest(look.repositoryId, updates, nonce));
+  if (answer.kind === "ok" && updateRefsEchoes(answer.data, nonce)) return { certainty: "done", words: "" };
+  if (answer.kind === "no") return { certainty: "definite", words: answer.words };
+  if (answer.kind === "unknown")
+    return { certainty: answer.answered ? "answered" : "none", words: answer.words };
+  return { certainty: "none", words: "an answer without what was asked for" };
+}
+
+/**
+ * Whether a write that was sent took effect. Branch and records moved together or not at all, so one of them that is
+ * provably ours answers for all, also when somebody wrote on top since.
+ */
+async function arrived(
+  setup: Setup,
+  calls: Calls,
+  { fences }: CommitRequest,
+  sent: Sent,
+  look: Look,
+): Promise<boolean> {
+  if (look.branch?.oid === sent.commit && sent.base !== sent.commit) return true;
+  const ours = sent.records[0] as Versioned;
+  const tip = look.records[0];
+  if (!tip || tip.oid === ours.parents[0]) return false;
+  if (tip.oid === ours.oid || look.before[0]?.oid === ours.oid) return true;
+  const request = historyRequest(setup.place, fences[0].record, 100, null);
+  const { records } = await calls.read(request, (data) => historyAnswer(fences[0].record, data));
+  return records.some(({ oid }) => oid === ours.oid);
+}
+
+function ruleWords({ place }: Setup, { branch }: CommitRequest, words: string): string {
+  return `GitHub refused ${tries} times to move ${branch} together with its record, though both were where they were expected: ${words}. A rule of the repository may protect the branch: let the owner of this token bypass it; or it may cover ${place.prefix}/**: exclude that. Files under .github/workflows need a token with the permission "Workflows".`;
+}
