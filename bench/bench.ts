@@ -5,7 +5,7 @@ import { type GitServer, gitServer } from "../test/support/git-server.js";
 import { hub } from "../test/support/hub.js";
 import { type Sandbox, sandbox } from "../test/support/sandbox.js";
 import { actionRequests, bundleFacts, cpuSeconds } from "./action.js";
-import { planTenThousand } from "./drafts.js";
+import { planTenThousand, sweepRequests } from "./drafts.js";
 
 export async function bench(): Promise<void> {
   const box = sandbox();
@@ -37,6 +37,9 @@ async function action(): Promise<void> {
     console.log("On GitHub, in requests to the API:\n");
     for (const [step, requests] of Object.entries(await actionRequests(on)))
       console.log(`${step.padEnd(64)}${String(requests).padStart(4)}`);
+    console.log(
+      `${"a sweep over 10,000 drafts, 200 with records".padEnd(64)}${String(await sweepRequests(on)).padStart(4)}`,
+    );
     console.log(
       `\nCPU time of main and post together, git's included: ${(await cpuSeconds(on)).toFixed(2)} s.`,
     );

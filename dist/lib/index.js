@@ -873,9 +873,11 @@ var st = {
 }, L = class extends Error {
 	record;
 	problem;
+	why;
+	advice;
 	name = "RecordInvalid";
-	constructor(e, t, n) {
-		super(n), this.record = e, this.problem = t;
+	constructor(e, t, n, r = "") {
+		super(r === "" ? n : `${n}. ${r}`), this.record = e, this.problem = t, this.why = n, this.advice = r;
 	}
 };
 function ct(e, t) {
@@ -886,13 +888,13 @@ function lt(e) {
 }
 function ut(e, t, n) {
 	let r = `The record ${n.name} (commit ${n.oid.slice(0, 10)})`, i = "Put its branch back to its last good commit; deleting it would restart the token.", a = dt(n.message);
-	if (ft(a)) throw new L(n.name, "newer", `${r} has format ${a.fencepost}, which is newer than the 1 that this Fencepost reads. Upgrade Fencepost here.`);
+	if (ft(a)) throw new L(n.name, "newer", `${r} has format ${a.fencepost}, which is newer than the 1 that this Fencepost reads`, "Upgrade Fencepost here.");
 	let o = /* @__PURE__ */ Ue(t, a);
-	if (!o.success) throw new L(n.name, "broken", `${r} is not a Fencepost record: ${pt(a, o.issues)}. ${i}`);
+	if (!o.success) throw new L(n.name, "broken", `${r} is not a Fencepost record: ${pt(a, o.issues)}`, i);
 	let s = o.output;
-	if (he(e, s.name) !== n.name) throw new L(n.name, "misplaced", `${r} belongs to ${x(s.name)}, not to this branch. ${i}`);
+	if (he(e, s.name) !== n.name) throw new L(n.name, "misplaced", `${r} belongs to ${x(s.name)}, not to this branch`, i);
 	let c = s.depth === 1 ? void 0 : s.previous ?? "none";
-	if (n.parents.length > 1 || n.parents[0] !== c) throw new L(n.name, "chain", `${r} does not follow the commit that it says it replaced, so its history was rewritten. ${i}`);
+	if (n.parents.length > 1 || n.parents[0] !== c) throw new L(n.name, "chain", `${r} does not follow the commit that it says it replaced, so its history was rewritten`, i);
 	return s;
 }
 function dt(e) {

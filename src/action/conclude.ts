@@ -9,7 +9,7 @@ import type { DraftRecord } from "../protocol/draft.js";
 import { quote } from "../protocol/names.js";
 import type { Instant, Oid, Versioned } from "../protocol/record.js";
 import type { AttemptResult } from "../protocol/settle.js";
-import { publishedEarlier } from "./draft.js";
+import { publishedEarlier } from "./draft-end.js";
 import type { Happening } from "./happening.js";
 import { type HeldState, readBeats, type Seen } from "./held.js";
 import { chance, clock } from "./place.js";

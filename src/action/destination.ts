@@ -8,7 +8,7 @@ import type { Instant } from "../protocol/record.js";
 import { gitStore } from "../store/git.js";
 import { StoreMisconfigured, StoreRefused } from "../store/store.js";
 import type { Taken } from "./announce.js";
-import { settleDraft } from "./draft.js";
+import { settleDraft } from "./draft-end.js";
 import type { Idle } from "./idle.js";
 import type { LeaseInputs } from "./lease-inputs.js";
 import { chance, clock, lendToken } from "./place.js";

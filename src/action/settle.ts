@@ -11,7 +11,7 @@ import { type Holding, readLease, type SeenLease } from "../protocol/lease.js";
 import { quote } from "../protocol/names.js";
 import { countSuperseded, readStats, type SeenStats, statsRecordName } from "../protocol/stats.js";
 import { conclude, type Ending, storeTime } from "./conclude.js";
-import { type DraftEnd, settleDraft } from "./draft.js";
+import { type DraftEnd, settleDraft } from "./draft-end.js";
 import type { Happening } from "./happening.js";
 import { stopHeartbeat } from "./heartbeat.js";
 import { type HeldState, readBeats } from "./held.js";

@@ -6,7 +6,14 @@ import { planOnStore } from "../draft/sweep.js";
 import { adviseTtl, describeAdvice } from "../lease/advice.js";
 import { readDraftRecord } from "../protocol/draft.js";
 import { floorRecordName, readFloor } from "../protocol/floor.js";
-import { checkChain, checkExpiry, checkHeadings, checkStats, type Finding } from "../protocol/health.js";
+import {
+  checkChain,
+  checkExpiry,
+  checkHeadings,
+  checkStats,
+  type Finding,
+  unreadable,
+} from "../protocol/health.js";
 import { defaultSkew, readLease, type SeenLease } from "../protocol/lease.js";
 import { branchRef } from "../protocol/names.js";
 import { RecordInvalid, type Versioned } from "../protocol/record.js";
@@ -95,19 +102,25 @@ async function examine(store: Store, now: number): Promise<Diagnosis> {
     found.checked.stats++;
     found.findings.push(...checkStats(await store.history(tip.name, depth)));
   }
-  found.findings.push(...(await floor(store)));
+  await fences(store, found);
   return found;
 }
 
-async function floor(store: Store): Promise<Finding[]> {
-  const [record = null] = (await store.read([floorRecordName])).records;
+/** The floor under the drafts' tokens, and what this repository has accepted from leases of others. */
+async function fences(store: Store, found: Diagnosis): Promise<void> {
+  for await (const tip of store.list("fence/")) {
+    if (tip.name === floorRecordName) found.findings.push(...floor(tip));
+    else found.findings.push(...checkChain(await store.history(tip.name, depth)));
+  }
+}
+
+function floor(tip: Versioned): Finding[] {
   try {
-    readFloor(record);
+    readFloor(tip);
     return [];
   } catch (error) {
-    if (!(error instanceof RecordInvalid)) throw error;
-    const advice = "Put its branch back to its last good commit.";
-    return [{ check: "unreadable", what: floorRecordName, problem: error.message, advice }];
+    if (error instanceof RecordInvalid) return [unreadable(tip.name, error)];
+    throw error;
   }
 }
 

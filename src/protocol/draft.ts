@@ -122,7 +122,7 @@ function sentence(r: DraftRecord): string {
     case "renewed":
       return oneLine(`${head} renewed by ${who} for ${formatDuration(r.ttl ?? 0)}`);
     case "published":
-      return oneLine(`${head} published ${shortRefs(r.published ?? {})} by ${who}`);
+      return oneLine(`${head} published${shortRefs(r.published ?? {})} by ${who}`);
     case "failed":
       return oneLine(`${head} failed (attempt ${r.attempts}), again after ${r.notBefore ?? "now"}: ${why}`);
     case "released":
@@ -139,8 +139,8 @@ function sentence(r: DraftRecord): string {
 function shortRefs(published: Record<string, Oid>): string {
   const refs = Object.entries(published);
   return refs
-    .map(([ref, oid]) => `${ref.replace(/^refs\/(heads|tags)\//, "")} ${oid.slice(0, 10)}`)
-    .join(", ");
+    .map(([ref, oid]) => ` ${ref.replace(/^refs\/(heads|tags)\//, "")} ${oid.slice(0, 10)}`)
+    .join(",");
 }
 
 export interface DraftClaimRequest extends View {

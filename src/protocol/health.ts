@@ -1,6 +1,7 @@
 // The safety rules checked on records as they are: what is wrong, with what, and what to do about it.
 import { readDraftRecord, type SeenDraft } from "./draft.js";
 import { formatDuration } from "./duration.js";
+import { readFence, type SeenFence } from "./fence.js";
 import { expiresAt, readLease, type SeenLease } from "./lease.js";
 import { type Instant, RecordInvalid, type Versioned } from "./record.js";
 import { draftExpiresAt } from "./standing.js";
@@ -24,15 +25,14 @@ interface Link {
 
 const restore = "Stop what writes to it, and put its branch back to its last good commit; never delete it.";
 
-/** Everything wrong along the chain of one lease or draft, newest first. */
+/** Everything wrong along the chain of one lease, draft or fence, newest first. */
 export function checkChain(chain: readonly Versioned[]): Finding[] {
   const findings: Finding[] = [];
   let newer: { link: Link; seen: Versioned } | null = null;
   for (const seen of chain) {
     const read = linkOf(seen);
     if (read instanceof RecordInvalid) {
-      findings.push({ check: "unreadable", what: seen.name, problem: read.message, advice: restore });
-      return findings;
+      return [...findings, unreadable(seen.name, read)];
     }
     if (newer) {
       const { link } = newer;
@@ -54,14 +54,20 @@ export function checkChain(chain: readonly Versioned[]): Finding[] {
   return findings;
 }
 
+/** What cannot be read, with what its error says to do. */
+export function unreadable(what: string, { why, advice }: RecordInvalid): Finding {
+  return { check: "unreadable", what, problem: why, advice };
+}
+
 /** Events by which a token must rise. */
 function takes(event: string): boolean {
-  return event === "acquired" || event === "claimed" || event === "unlocked";
+  return event === "acquired" || event === "claimed" || event === "unlocked" || event === "sealed";
 }
 
 /** The parents of a commit at the edge of what was fetched are real, so every commit can be read like a tip. */
 function linkOf(seen: Versioned): Link | RecordInvalid {
   try {
+    if (seen.name.startsWith("fence/")) return (readFence(seen) as SeenFence).record;
     const read = seen.name.startsWith("lease/") ? readLease(seen) : readDraftRecord(seen);
     return (read as SeenLease | SeenDraft).record;
   } catch (error) {
@@ -102,7 +108,7 @@ export function checkStats(chain: readonly Versioned[]): Finding[] {
       read = readStats(seen);
     } catch (error) {
       if (!(error instanceof RecordInvalid)) throw error;
-      return [{ check: "unreadable", what: seen.name, problem: error.message, advice: restore }];
+      return [unreadable(seen.name, error)];
     }
     if (newer && read) {
       const days = Object.keys(newer.record.days);

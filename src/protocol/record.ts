@@ -41,9 +41,12 @@ export class RecordInvalid extends Error {
   constructor(
     readonly record: RecordName,
     readonly problem: "newer" | "broken" | "misplaced" | "chain",
-    message: string,
+    /** What is wrong, without a full stop. */
+    readonly why: string,
+    /** What to do, a whole sentence. */
+    readonly advice = "",
   ) {
-    super(message);
+    super(advice === "" ? why : `${why}. ${advice}`);
   }
 }
 
@@ -76,28 +79,32 @@ export function decodeRecord<S extends v.GenericSchema<unknown, Envelope>>(
     throw new RecordInvalid(
       seen.name,
       "newer",
-      `${where} has format ${body.fencepost}, which is newer than the ${format} that this Fencepost reads. Upgrade Fencepost here.`,
+      `${where} has format ${body.fencepost}, which is newer than the ${format} that this Fencepost reads`,
+      "Upgrade Fencepost here.",
     );
   const parsed = v.safeParse(schema, body);
   if (!parsed.success)
     throw new RecordInvalid(
       seen.name,
       "broken",
-      `${where} is not a Fencepost record: ${reason(body, parsed.issues)}. ${restore}`,
+      `${where} is not a Fencepost record: ${reason(body, parsed.issues)}`,
+      restore,
     );
   const record = parsed.output;
   if (recordName(kind, record.name) !== seen.name)
     throw new RecordInvalid(
       seen.name,
       "misplaced",
-      `${where} belongs to ${quote(record.name)}, not to this branch. ${restore}`,
+      `${where} belongs to ${quote(record.name)}, not to this branch`,
+      restore,
     );
   const parent = record.depth === 1 ? undefined : (record.previous ?? "none");
   if (seen.parents.length > 1 || seen.parents[0] !== parent)
     throw new RecordInvalid(
       seen.name,
       "chain",
-      `${where} does not follow the commit that it says it replaced, so its history was rewritten. ${restore}`,
+      `${where} does not follow the commit that it says it replaced, so its history was rewritten`,
+      restore,
     );
   return record;
 }

@@ -1,6 +1,7 @@
 // Requests of the action are counted: a lease must not eat the limits of the workflows that it serves.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { actionRequests, bundleFacts } from "../../bench/action.js";
+import { sweepRequests } from "../../bench/drafts.js";
 import { type Hub, hub } from "../support/hub.js";
 
 let on: Hub;
@@ -23,6 +24,11 @@ it("each step makes the requests of its budget, and no more", async () => {
     "paid requests of a wait of 12 s, its acquire and both releases": 8,
   });
   expect(free).toBeGreaterThan(0);
+});
+
+it("a sweep over 10,000 drafts, of which 200 have records, asks three times", async () => {
+  // One query for the floor, and one for each hundred records; the drafts themselves come by git.
+  expect(await sweepRequests(on)).toBe(3);
 });
 
 it("bundles stay small", () => {

@@ -1,5 +1,8 @@
 // `fencepost doctor`: finds each kind of damage on live records, and is content with none.
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fenceRecordName } from "../../src/protocol/fence.js";
+import { refOf } from "../../src/protocol/names.js";
 import { countSkip, statsMessage } from "../../src/protocol/stats.js";
 import { draftRef, globs, post, publishing, pushFiles, recordAt, rewrite } from "../support/blog.js";
 import { leaseRef, type Sandbox, sandbox } from "../support/sandbox.js";
@@ -96,6 +99,26 @@ describe("doctor", () => {
     expect(found.code).toBe(1);
     expect(found.findings).toEqual([expect.objectContaining(finding)]);
     expect(found.findings[0].advice.length).toBeGreaterThan(20);
+  });
+
+  it("says once what to do about a record that it cannot read", async () => {
+    box.git(box.origin, "update-ref", leaseRef("blog"), "main");
+    const { stdout } = await box.cli(["doctor"], { cwd: clone });
+    expect(stdout).toMatch(
+      /^unreadable {2}lease\/blog: The record lease\/blog \(commit \w{10}\) is not a Fencepost record: its commit message holds no JSON document\. Put its branch back to its last good commit; deleting it would restart the token\.$/m,
+    );
+  });
+
+  it("checks what another repository has accepted here", async () => {
+    const ref = refOf("fencepost", fenceRecordName({ of: "lease", name: "site" }));
+    const work = ["--", "sh", "-c", "git commit -q --allow-empty -m x"];
+    const elsewhere = ["--store", join(box.folder, "home.git"), "--remote", box.origin, "--push", "main"];
+    box.git(box.folder, "init", "--quiet", "--bare", "home.git");
+    for (let run = 1; run <= 2; run++)
+      expect((await box.cli(["run", "--lease", "site", ...elsewhere, ...work], { cwd: clone })).code).toBe(0);
+    expect(await doctor()).toMatchObject({ code: 0, findings: [] });
+    rewrite(box, ref, { token: 1 });
+    expect(await doctor()).toMatchObject({ code: 1, findings: [{ check: "token", what: "fence/site" }] });
   });
 
   it("advises a TTL by the longest hold, as `status` does", async () => {

@@ -286,6 +286,14 @@ describe("records", () => {
       "draft posts/締切.md #2 published main cccccccccc by octo/blog run 1.1",
     ]);
     expect(ref.read()?.record.run).toBe("https://github.com/octo/blog/actions/runs/1");
+    const unpushed = heldRef(path);
+    unpushed.apply(
+      settleDraft(unpushed.read(), one, { result: "published", published: {} }, settle(start)),
+      start,
+    );
+    expect(draftMessage(unpushed.read()?.record as SeenDraft["record"])).toMatch(
+      /^draft \S+ #1 published by octo\/blog/,
+    );
   });
 
   test("a held record without a holder is broken, not free", () => {
