@@ -48,7 +48,7 @@ export async function sweepRequests(on: Hub): Promise<number> {
     const inputs = { drafts: "posts/**/*.md", branch: "big", "max-start": 0 };
     on.github.resetCounts();
     const swept = await runSweep(on, { inputs });
-    if (swept.headings.starting !== 200)
+    if (swept.headings.already_started !== 200)
       throw new Error(`200 are starting: ${JSON.stringify(swept.headings)}`);
     const { rest, graphql } = on.github.counts();
     return rest + graphql;

@@ -160,7 +160,7 @@ export function keep(store: Store, holding: Holding, { onLost, onFailing }: Keep
     onBeat(beat) {
       if (beat.event === "renewed") current = outer(beat.holding);
       else if (beat.event === "failing") onFailing?.(beat.why);
-      else {
+      else if (beat.event === "lost") {
         lost = true;
         onLost?.({ why: beat.why, detail: beat.detail });
       }

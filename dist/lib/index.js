@@ -2919,7 +2919,7 @@ async function _a(e, t) {
 		let d = Ut(o, u);
 		if (d >= c) {
 			let f = await va(e, Math.min(s / 5, s * Ht - d), (n) => ya(e, t, a, l, n));
-			if (r.aborted || (i(f), f.event === "lost")) return;
+			if (r.aborted || (i(f), f.event === "lost" || f.event === "ended")) return;
 			f.event === "renewed" ? ({holding: a, sentAt: o} = f, l = void 0) : l ??= u, c = f.event === "renewed" ? s / 3 : Ut(o, n.read()) + s / 24;
 		}
 		await n.sleep(Math.min(1e3, s / 30), r).catch(() => {});
@@ -2952,7 +2952,7 @@ async function ya(e, t, n, r, i) {
 			event: "renewed",
 			holding: o.holding,
 			sentAt: o.sentAt
-		} : {
+		} : o.outcome === "ended" ? { event: "ended" } : {
 			event: "lost",
 			why: "superseded",
 			detail: `the ${t.noun} ${x(t.name(n))} is no longer ours: ${o.by}`
@@ -3428,7 +3428,7 @@ function oo(e, t, { onLost: n, onFailing: r } = {}) {
 		sentAt: Ba.read(),
 		signal: i.signal,
 		onBeat(e) {
-			e.event === "renewed" ? a = Qa(e.holding) : e.event === "failing" ? r?.(e.why) : (o = !0, n?.({
+			e.event === "renewed" ? a = Qa(e.holding) : e.event === "failing" ? r?.(e.why) : e.event === "lost" && (o = !0, n?.({
 				why: e.why,
 				detail: e.detail
 			}));

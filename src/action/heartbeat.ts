@@ -2,10 +2,10 @@
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, type FSWatcher, watch, writeFileSync } from "node:fs";
 import { access } from "node:fs/promises";
-import { keptDraft, publishedByMe, readDraftOn } from "../draft/claim.js";
+import { keptDraft } from "../draft/claim.js";
 import { cancelRun } from "../github/liveness.js";
 import { beatLine } from "../lease/beat-line.js";
-import { type Beat, heartbeat, keepAlive, type LostBeat } from "../lease/heartbeat.js";
+import { type Beat, heartbeat, keepAlive } from "../lease/heartbeat.js";
 import type { Ports } from "../lease/lease.js";
 import type { Claim } from "../protocol/claim.js";
 import type { DraftHolding } from "../protocol/draft.js";
@@ -137,22 +137,12 @@ async function beatLease(ports: Ports, task: Task<Holding>, note: Note, onLoss: 
   await heartbeat({ ...ports, ...task, onBeat });
 }
 
-/** A draft that this job has published with a push of its own is not lost. */
 async function beatDraft(ports: Ports, task: Task<DraftHolding>, note: Note, onLoss: (claim: Claim) => void) {
-  const { holding } = task;
-  const losses: LostBeat[] = [];
   const onBeat = (beat: Beat<DraftHolding>) => {
-    if (beat.event === "lost") losses.push(beat);
-    else note({ of: "draft", ...beat });
+    note({ of: "draft", ...beat });
+    if (beat.event === "lost") onLoss(task.holding.claim);
   };
   await keepAlive({ ...ports, ...task, onBeat }, keptDraft);
-  const [lost] = losses;
-  if (lost === undefined) return;
-  const options = { signal: AbortSignal.timeout(20_000) };
-  const seen = await readDraftOn(ports.store, holding.draft, options).catch(() => null);
-  if (publishedByMe(seen?.record ?? null, holding)) return;
-  note({ of: "draft", ...lost });
-  onLoss(holding.claim);
 }
 
 /** What came of it goes where the post step reads. */

@@ -89,7 +89,7 @@ export async function readBeats(held: Pick<HeldState, "folder" | "holding" | "dr
     if (beat === null || (beat.of !== "lease" && beat.of !== "draft")) continue;
     if (beat.event === "lost") seen.lost ??= beat;
     else if (beat.event === "failing") seen.failing = beat.why;
-    else {
+    else if (beat.event === "renewed") {
       seen.failing = null;
       seen.renewedAt = beat.sentAt;
       if (beat.of === "lease") seen.holding = beat.holding;

@@ -80,7 +80,14 @@ export function startPulse<H extends AnyHolding>(options: PulseOptions<H>): Puls
       if (!failing)
         warn(`the heartbeat could not renew (${beat.why}); it tries again until the lease is in doubt`);
       failing = true;
-    } else settle(beat);
+    } else if (beat.event === "ended") rest();
+    else settle(beat);
+  }
+
+  /** There is nothing to renew or to doubt any more. */
+  function rest(): void {
+    stopping = true;
+    clearInterval(doubt);
   }
 
   function launch() {
@@ -138,8 +145,7 @@ export function startPulse<H extends AnyHolding>(options: PulseOptions<H>): Puls
     lost,
     holding: () => holding,
     async stop() {
-      stopping = true;
-      clearInterval(doubt);
+      rest();
       current?.child.stdin.end();
       const killer = setTimeout(() => current?.child.kill("SIGKILL"), 5000);
       await current?.ended;

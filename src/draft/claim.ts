@@ -140,6 +140,8 @@ export const keptDraft: Kept<DraftHolding, SeenDraft> = {
     if (result.outcome === "written")
       return { outcome: "written", holding: holdingOf(result.seen, holding.claim), sentAt };
     const { seen } = result;
+    // By a push from inside the work, which counts for this claim.
+    if (publishedByMe(seen?.record ?? null, holding)) return { outcome: "ended" };
     return {
       outcome: "not-mine",
       by: seen ? `token ${seen.record.token} is ${seen.record.state}` : "its record is gone",

@@ -22,6 +22,8 @@ function isBeat(read: Partial<Record<string, unknown>> | null): boolean {
       return isObject(read.holding) && isObject(read.sentAt);
     case "failing":
       return typeof read.why === "string";
+    case "ended":
+      return true;
     case "lost":
       return typeof read.why === "string" && typeof read.detail === "string";
     default:

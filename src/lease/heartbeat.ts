@@ -27,7 +27,9 @@ export interface Kept<H extends S, S extends { oid: Oid }> {
 export type Renewal<H> =
   | { outcome: "written"; holding: H; sentAt: Reading }
   /** Says what the record is instead. */
-  | { outcome: "not-mine"; by: string };
+  | { outcome: "not-mine"; by: string }
+  /** The claim itself has ended it, so there is nothing left to keep. */
+  | { outcome: "ended" };
 
 export const keptLease: Kept<Holding, SeenLease> = {
   noun: "lease",
@@ -53,6 +55,8 @@ export type Beat<H = Holding> =
   | { event: "renewed"; holding: H; sentAt: Reading }
   /** A renewal failed; the next one is tried soon. */
   | { event: "failing"; why: string }
+  /** Final, and no loss: the claim itself has ended what was kept. */
+  | { event: "ended" }
   /** Final. `superseded`: the record is somebody else's. `doubt`: too long without a renewal. */
   | { event: "lost"; why: "superseded" | "doubt" | "regressed"; detail: string };
 
@@ -101,7 +105,7 @@ export async function keepAlive<H extends S & AnyHolding, S extends { oid: Oid }
       const beat = await limited(options, limit, (late) => renew(options, kept, holding, unknownSince, late));
       if (signal.aborted) return;
       onBeat(beat);
-      if (beat.event === "lost") return;
+      if (beat.event === "lost" || beat.event === "ended") return;
       if (beat.event === "renewed") {
         ({ holding, sentAt } = beat);
         unknownSince = undefined;
@@ -152,6 +156,7 @@ async function renew<H extends S, S extends { oid: Oid }>(
     const result = await kept.renew(ports, holding, { signal }, seen);
     if (result.outcome === "written")
       return { event: "renewed", holding: result.holding, sentAt: result.sentAt };
+    if (result.outcome === "ended") return { event: "ended" };
     const detail = `the ${kept.noun} ${quote(kept.name(holding))} is no longer ours: ${result.by}`;
     return { event: "lost", why: "superseded", detail };
   } catch (error) {

@@ -107,9 +107,9 @@ describe("a pending draft", () => {
     expect(state()).toMatchObject({ state: "pending", event: "released", reason: "SIGTERM was received" });
   });
 
-  it("is published from inside the command by `fencepost push`, and counts as published", async () => {
+  it("is published from inside the command by `fencepost push`, and the command goes on, beyond any heartbeat", async () => {
     const cli = `${process.execPath} ${new URL("../../dist/cli/index.js", import.meta.url).pathname}`;
-    const ended = await run([], "sh", "-c", `${publishing} && ${cli} push main`);
+    const ended = await run(["--ttl", "6s"], "sh", "-c", `${publishing} && ${cli} push main && sleep 6`);
     expect(ended.code).toBe(0);
     expect(JSON.parse(ended.stdout)).toMatchObject({ state: "published" });
     expect(state()).toMatchObject({ state: "published" });

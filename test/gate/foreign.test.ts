@@ -201,8 +201,9 @@ describe("a seal that arrives while an older token's push is under way", () => {
 describe("a draft that is published to another repository", () => {
   const path = "posts/締切.md";
   const article = () => `cp "$FENCEPOST_DRAFT" article.md 2>/dev/null; ${commit("article")}`;
+  const ttl = "3s";
   const work = (script: string, ...more: string[]) => [
-    ...["run", "--draft", path, "--convention", "hugo", "--ttl", "2s", ...to(), ...more],
+    ...["run", "--draft", path, "--convention", "hugo", "--ttl", ttl, ...to(), ...more],
     ...["--", "sh", "-c", script],
   ];
   beforeEach(() => {
@@ -212,7 +213,7 @@ describe("a draft that is published to another repository", () => {
   const killed = async (run: Running) => {
     const ended = await run.ended;
     expect(ended.code).toBe(255);
-    await delay(3500);
+    await delay(4500);
   };
   const suicide = "kill -9 $PPID; sleep 5";
 
