@@ -37,9 +37,10 @@ export function benchOf(asked: Transaction): Bench {
 /** The kind of record that a ref carries; `misplaced`: it would be taken for a record, and can be none. */
 export function guarded(prefix: string, ref: string): Guarded | null {
   // A file system may ignore case, and git looks for the name of a missing ref below other folders too.
-  const at = ref.toLowerCase().lastIndexOf(`refs/heads/${prefix}/`);
+  const [start, lower] = [`refs/heads/${prefix}/`, ref.toLowerCase()];
+  const at = lower.startsWith(start) ? 0 : lower.lastIndexOf(start);
   if (at < 0) return null;
-  const record = ref.slice(at + `refs/heads/${prefix}/`.length);
+  const record = ref.slice(at + start.length);
   const [kind = ""] = record.toLowerCase().split("/");
   const floor = record.toLowerCase() === floorRecordName;
   if (kind !== "lease" && kind !== "draft" && kind !== "fence") return null;

@@ -75,6 +75,14 @@ describe("patterns", () => {
     expect((await push(clone, "HEAD:refs/heads/site-a/b", "HEAD:refs/heads/rest")).code).toBe(0);
   });
 
+  it("see a whole name, also beyond what JavaScript takes for the end of a line", async () => {
+    await install(box, "--protect", "refs/heads/site-*", "refs/heads/r/**", "--lease", "site");
+    const clone = box.clone("a");
+    for (const ref of ["refs/heads/site-\u2028a", "refs/heads/r/\u2029/b"])
+      expect((await push(clone, `HEAD:${ref}`)).stderr, ref).toMatch(/together with the lease "site"/);
+    expect((await hook("pre-receive", [], ["what?"])).stderr).toMatch(/no change of a ref/);
+  });
+
   it("mean the same file where names ignore case", async () => {
     await install(box);
     const clone = box.clone("a");
@@ -463,6 +471,22 @@ describe("maintenance on the server", () => {
     box.git(box.origin, "-c", "core.hooksPath=/dev/null", "update-ref", main, head);
     expect(box.tip(main)).toBe(head);
   });
+});
+
+it("takes nothing else for a protected ref that is not there yet", async () => {
+  await install(box, "--protect", "refs/heads/v*", "--lease", "blog");
+  rmSync(hookFile(box, "pre-receive"));
+  const clone = box.clone("a");
+  const head = box.commit(clone, "x");
+  // git reads the end of such a name as the commit that it describes.
+  const ended = await push(clone, `${head}:refs/heads/v1-g${head.slice(0, 12)}`);
+  expect(ended.stderr).toMatch(/moves only together with/);
+});
+
+it("keeps other branches from standing below a lease, where its record could then never be", async () => {
+  await install(box);
+  const ended = await push(box.clone("a"), `HEAD:${leaseRef("new")}/refs/heads/fencepost/x`);
+  expect(ended.stderr).toMatch(/is not a Fencepost record/);
 });
 
 it("is not misled by replacements and by records in other places", async () => {

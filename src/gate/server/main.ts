@@ -14,7 +14,7 @@ import { refOf } from "../../protocol/names.js";
 import { type Oid, RecordInvalid, type Versioned } from "../../protocol/record.js";
 import { askedReason, forget, handOver, line, pusher, recordAllowed, takeAllowed } from "./escape.js";
 import { versionQuestion } from "./hook.js";
-import { gitFolder, objectsHere, packedRefs, removing, settingsHere } from "./repository.js";
+import { gitFolder, isLoose, objectsHere, packedRefs, removing, settingsHere } from "./repository.js";
 import type { Settings } from "./settings.js";
 import { refusalLines } from "./words.js";
 
@@ -135,19 +135,26 @@ async function read(
 /** Without what `git pack-refs` and `verify` show the hook, and what changes nothing. */
 function real(changes: readonly RefChange[], tips: ReadonlyMap<string, Oid>): RefChange[] {
   const folder = gitFolder();
-  const maybe = changes.filter(
-    (change) => change.from !== undefined || change.to === null || tips.get(change.ref) !== change.to,
-  );
-  if (removing(folder) || maybe.every((change) => change.to !== null)) return maybe;
+  const there = (change: RefChange) => change.from === undefined && tips.get(change.ref) === change.to;
+  const remains = removing(folder);
+  if (!changes.some((change) => there(change) || (change.to === null && !remains))) return [...changes];
   const packed = packedRefs(folder);
-  return maybe.filter(({ ref, from, to }) => to !== null || !packed.has(`${from} ${ref}`));
+  return changes.filter((change) => {
+    const { ref, from, to } = change;
+    if (to === null) return remains || !packed.has(`${from} ${ref}`);
+    // For a ref that is absent git may answer with something else, such as the commit that `v1-g0123456` names.
+    return !(there(change) && (isLoose(folder, ref) || packed.has(`${to} ${ref}`)));
+  });
 }
 
 /** The lines `<old> <new> <ref>` on standard input. `stated`: zeros for the old value mean that the ref must be absent. */
 function readLines(stated: boolean): RefChange[] {
   const changes: RefChange[] = [];
   for (const text of readFileSync(0, "utf8").split("\n")) {
-    const [, old = "", next = "", ref = ""] = /^(\S+) (\S+) (\S.*)$/.exec(text) ?? [];
+    if (text === "") continue;
+    // A ref may have anything in its name that is no ASCII space, so also what JavaScript takes for the end of a line.
+    const [, old = "", next = "", ref = ""] = /^(\S+) (\S+) (.+)$/s.exec(text) ?? [];
+    if (ref === "") throw new Error(`git said ${JSON.stringify(text)}, which is no change of a ref`);
     // HEAD and its like are names for other refs, which have lines of their own.
     if (!ref.startsWith("refs/")) continue;
     const none = /^0+$/;

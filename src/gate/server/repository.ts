@@ -41,6 +41,9 @@ export function removing(folder: string): boolean {
   return existsSync(join(folder, "packed-refs.lock")) || existsSync(join(folder, "reftable"));
 }
 
+/** Whether a ref has a file of its own (files backend). */
+export const isLoose = (folder: string, ref: string) => existsSync(join(folder, ref));
+
 /** Lines of the packed refs: `<oid> <ref>`. */
 export function packedRefs(folder: string): Set<string> {
   try {

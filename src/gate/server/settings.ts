@@ -141,7 +141,9 @@ function matcherOf(pattern: string, nocase: boolean, problems: string[]): (ref: 
     problems.push(`${anything}${problem}`);
     return () => false;
   }
-  return picomatch(pattern, { windows: false, dot: true, nonegate: true, nocase });
+  // Refs may contain what a regular expression takes for the end of a line.
+  const flags = nocase ? "is" : "s";
+  return picomatch(pattern, { windows: false, dot: true, nonegate: true, nocase, flags });
 }
 
 /** Why a pattern of refs cannot be used, or null. */
