@@ -66,15 +66,12 @@ export function gradeBranch(found: BranchRules): BranchGrade {
     return { ...graded, grade: found.classic === true ? "partial" : "open" };
   }
   const names = lists.map(({ name }) => JSON.stringify(name)).join(" and ");
-  const known = lists.flatMap(({ actors }) => (actors === null ? [] : [actors]));
-  if (known.length === 0) {
+  const movers = bypassers(lists);
+  if (movers === null) {
     reasons.push(`${names} restricts updates, and who may bypass it is shown to admins only`);
     advice.push('Run this with the token of an admin ("Administration: write") to see who may bypass it.');
     return { ...graded, grade: "partial" };
   }
-  // Each ruleset holds by itself: only who bypasses all of them can move the branch.
-  const [first = [], ...others] = known;
-  const movers = first.filter((actor) => others.every((list) => list.some((other) => same(actor, other))));
   const problem = moverProblem(movers, found.deployKeys);
   if (movers.length === 0)
     graded.obstacles.push(`${names} restricts updates and lets nobody bypass it, so nothing can be pushed`);
@@ -82,12 +79,31 @@ export function gradeBranch(found: BranchRules): BranchGrade {
     reasons.push(`${names} restricts updates, and ${problem}`);
     advice.push(widest);
   } else reasons.push(`${names} restricts updates to ${words(movers[0] as Actor)} alone`);
-  const deletable = rulesetsOf(found, "deletion").length === 0;
-  if (deletable) {
-    reasons.push("it may be deleted, and made again without the fence");
+  const deletable = deletionProblem(rulesetsOf(found, "deletion"), movers);
+  if (deletable !== null) {
+    reasons.push(deletable);
     advice.push('Add "Restrict deletions" to the ruleset.');
   }
-  return { ...graded, grade: problem === null && !deletable ? "closed" : "partial" };
+  return { ...graded, grade: problem === null && deletable === null ? "closed" : "partial" };
+}
+
+type Lists = readonly { actors: Actor[] | null }[];
+
+/** Each ruleset holds by itself: only who bypasses all of them. Null where none of the lists is shown. */
+function bypassers(lists: Lists): Actor[] | null {
+  const known = lists.flatMap(({ actors }) => (actors === null ? [] : [actors]));
+  const [first, ...others] = known;
+  return first?.filter((actor) => others.every((list) => list.some((other) => same(actor, other)))) ?? null;
+}
+
+/** Why somebody else than those who may move the branch may delete it, and then make it again; or null. */
+function deletionProblem(lists: Lists, movers: readonly Actor[]): string | null {
+  if (lists.length === 0) return "it may be deleted, and made again without the fence";
+  const deleters = bypassers(lists);
+  if (deleters === null) return "who may delete it, and make it again, is shown to admins only";
+  const others = deleters.filter((actor) => !movers.some((mover) => same(actor, mover)));
+  if (others.length === 0) return null;
+  return `it may be deleted by ${others.map(words).join(", ")}, and made again without the fence`;
 }
 
 function rulesetsOf(found: BranchRules, type: string, rules = found.rules) {

@@ -126,11 +126,24 @@ describe("by rules as values", () => {
       ]),
     });
 
+  const deletable = (actors: (typeof app)[] | null) =>
+    rules({
+      rules: ["update", "deletion"].map((type, i) => ({ type, ruleset_id: i + 1 })),
+      rulesets: new Map([
+        [1, { name: "main", actors: [app] }],
+        [2, { name: "deletions", actors }],
+      ]),
+    });
+
   const cases: [string, BranchRules, string][] = [
     ["one app", rules({}), "closed"],
     ["of two rulesets, only who bypasses both counts", two([app, admins], [app]), "closed"],
     ["of two rulesets, one whose list is hidden narrows no more", two([app], null), "closed"],
     ["two hidden lists", two(null, null), "partial"],
+    ["others may delete it, by a ruleset of its own", deletable([admins]), "partial"],
+    ["who may delete it is not shown", deletable(null), "partial"],
+    ["nobody may delete it", deletable([]), "closed"],
+    ["the same app may delete it", deletable([app]), "closed"],
     [
       "an app by pull request only",
       rules({ rulesets: new Map([[1, { name: "m", actors: [{ ...app, bypass_mode: "pull_request" }] }]]) }),
