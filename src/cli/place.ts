@@ -59,9 +59,12 @@ async function findDestination(
   return { remote, ports: openPorts(remote, prefix, clone?.objectFormat) };
 }
 
-/** One URL, however it is written. Two addresses of one repository count as two, which costs a fence and no safety. */
+/**
+ * One address. Two of one repository count as two, which costs a fence and no safety; two repositories that counted as
+ * one would be a push to the wrong one, and beside `blog` there may well be a `blog.git`.
+ */
 function sameRemote(a: Remote, b: Remote): boolean {
-  const plain = ({ label }: Remote) => label.replace(/\/+$/, "").replace(/\.git$/, "");
+  const plain = ({ label }: Remote) => label.replace(/\/+$/, "");
   return plain(a) === plain(b);
 }
 

@@ -139,6 +139,16 @@ describe("another repository as destination", () => {
     expect(leaseRecord(box, leaseRef("blog"))).toMatchObject({ state: "released" });
   });
 
+  it("is not taken for the store's own because only `.git` tells them apart", async () => {
+    const store = join(box.folder, "site");
+    box.git(box.folder, "init", "--quiet", "--bare", "-b", "main", store);
+    const clone = siteClone("a");
+    const args = ["run", "--lease", "blog", "--store", store, "--remote", site, "--push", "main", "--"];
+    const ended = await box.cli([...args, "sh", "-c", commit("one")], { cwd: clone });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(published()).toEqual(["one"]);
+  });
+
   it("is no other repository when it is the store by another spelling", async () => {
     const clone = box.clone("own");
     const args = ["run", "--lease", "blog", "--remote", `${box.origin}/`, "--push", "main", "--", "sh", "-c"];
