@@ -241,6 +241,7 @@ export async function publishCommit(
     branch: branchRef(request.branch, access.setup.place.prefix),
     message,
     change: files === undefined ? { tree: tree as string } : { files },
+    base: request.base,
     author,
     onMoved: request.onMoved ?? (files === undefined ? "fail" : "rebuild"),
     attempts,

@@ -31,6 +31,8 @@ export interface CommitRequest {
   message: string;
   /** By path, what is laid over the branch's tree; or the id of a whole tree that replaces it. */
   change: { files: Readonly<Record<string, FileContent>> } | { tree: Oid };
+  /** The tip that the change was made from (null: no branch). With another one there, the branch has moved. */
+  base?: Oid | null | undefined;
   /** Without it the token's owner is author, and GitHub signs the commits of an app. */
   author?: { name: string; email: string } | undefined;
   /** When the branch has moved while the commit was made: lay the files over the new tip, or give up. */
@@ -58,6 +60,13 @@ interface Look {
   branch: BranchTip | null;
 }
 
+interface Progress {
+  /** The user's commit, once it is made. */
+  commit: Oid | null;
+  /** A write was sent, and whether it took effect is not known. */
+  open: boolean;
+}
+
 /** What was sent: a commit on a tip, and the records that say so. */
 interface Sent {
   base: Oid | null;
@@ -75,12 +84,14 @@ export async function commitBehindFence(
   request: CommitRequest,
 ): Promise<CommitResult> {
   if ("files" in request.change) for (const path of Object.keys(request.change.files)) filePath(path);
-  const progress = { commit: null as Oid | null };
+  const progress: Progress = { commit: null, open: false };
   try {
     return await rounds(setup, memory, request, progress);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    const { commit } = progress;
+    const { commit, open } = progress;
+    // A write whose answer was lost may have taken effect, whatever GitHub says of a later request.
+    if (open) return { outcome: "unavailable", why, commit };
     if (error instanceof RecordInvalid || error instanceof TokenRegressed)
       return { outcome: "broken", why, commit };
     if (error instanceof StoreRefused || error instanceof StoreMisconfigured)
@@ -93,7 +104,7 @@ async function rounds(
   setup: Setup,
   memory: Memory,
   request: CommitRequest,
-  progress: { commit: Oid | null },
+  progress: Progress,
 ): Promise<CommitResult> {
   const calls = startCalls(setup, "write to", { signal: request.signal });
   const { fences } = request;
@@ -108,6 +119,7 @@ async function rounds(
     first ??= tip;
     if (sent && (await arrived(setup, calls, request, sent, look)))
       return { outcome: "pushed", commit: sent.commit, written: sent.records, rebuilt: sent.base !== first };
+    progress.open = false;
     for (const [i, fence] of fences.entries()) {
       const seen = look.records[i] ?? null;
       fence.check(seen);
@@ -115,11 +127,12 @@ async function rounds(
         return { outcome: "superseded", why: fence.lost(seen, look.now), fence, commit: progress.commit };
     }
     const { commit } = progress;
-    const moved = sent !== undefined && sent.base !== tip;
+    const expected = sent === undefined ? request.base : sent.base;
+    const moved = expected !== undefined && tip !== expected;
     // The same tips are there, and a definite no, again and again: that is a rule, and not a race.
     refusals = sent !== undefined && !moved && said.certainty !== "none" ? refusals + 1 : 0;
     if (refusals >= tries) return { outcome: "refused", why: ruleWords(setup, request, said.words), commit };
-    if (moved && request.onMoved === "fail")
+    if (moved && (request.onMoved === "fail" || request.base !== undefined))
       return {
         outcome: "moved",
         why: `${request.branch} moved to ${tip?.slice(0, 10) ?? "nothing"}`,
@@ -143,6 +156,7 @@ async function rounds(
       sent = { base: tip, commit: made, records: await makeRecords(calls, memory, request, look, made) };
     }
     said = await write(setup, calls, request, look, sent as Sent);
+    progress.open = said.certainty !== "definite";
     if (said.certainty === "done")
       return {
         outcome: "pushed",
