@@ -99,6 +99,10 @@ describe("install", () => {
     expect(installed.stdout).toMatch(/pre-receive: chained/);
     expect(readFileSync(hookFile(box, "pre-receive"), "utf8")).toMatch(/^#!\/bin\/sh/);
     expect(await refuses()).toBe(true);
+    chmodSync(hookFile(box, "pre-receive"), 0o644);
+    expect((await check()).stdout).toMatch(/pre-receive cannot be started: it is not executable/);
+    writeFileSync(hookFile(box, "pre-receive"), `#!/bin/sh\n# not now: ${command}\n`);
+    expect((await check()).stdout).toMatch(/does not call the gate/);
   });
 
   it.each([

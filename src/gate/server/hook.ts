@@ -40,7 +40,7 @@ export function hookAt(file: string): "absent" | "ours" | "chained" | "foreign" 
     throw error;
   }
   if (text.includes(mark)) return "ours";
-  return /\bgate(\/index\.js|\.mjs)\b/.test(text) ? "chained" : "foreign";
+  return /^(?!\s*#).*\bgate(\/index\.js|\.mjs)\b/m.test(text) ? "chained" : "foreign";
 }
 
 export interface Layout {

@@ -168,8 +168,10 @@ async function settingsOf(folder: string) {
 /** A hook is asked through the same door as git would use. */
 function stateOf(name: HookName, file: string): HookState {
   const found = hookAt(file);
-  if (found !== "ours") return { name, file, state: found };
   const windows = process.platform === "win32";
+  // Somebody else's hook may do anything, so it is looked at and not run.
+  if (found === "chained" && !windows && !isExecutable(file)) return { name, file, state: "broken" };
+  if (found !== "ours") return { name, file, state: found };
   const [command, ...args] = windows ? [process.execPath, file] : [file];
   const reply = spawnSync(command as string, [...args, versionQuestion], {
     encoding: "utf8",
@@ -179,12 +181,17 @@ function stateOf(name: HookName, file: string): HookState {
   return { name, file, state: "in place", version: reply.stdout.trim() };
 }
 
-function why(file: string): string {
+function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
+    return true;
   } catch {
-    return "it is not executable, so git ignores it";
+    return false;
   }
+}
+
+function why(file: string): string {
+  if (!isExecutable(file)) return "it is not executable, so git ignores it";
   const [start = ""] = readFileSync(file, "utf8").split("\n");
   return `look whether ${start.slice(2)} is there, and Node 20.3 or newer`;
 }
