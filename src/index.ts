@@ -152,10 +152,13 @@ export function keep(store: Store, holding: Holding, { onLost, onFailing }: Keep
   const end = new AbortController();
   let current = holding;
   let lost = false;
+  const { wall, monotonic } = webClock.read();
+  // A holding may be older than this call. Then it is renewed at once, and counts as lost that much sooner.
+  const age = Math.min(Math.max(wall - holding.writtenAt, 0), inner(holding).record.ttl / 3);
   const done = heartbeat({
     ...ports(store),
     holding: inner(holding),
-    sentAt: webClock.read(),
+    sentAt: { wall: wall - age, monotonic: monotonic - age },
     signal: end.signal,
     onBeat(beat) {
       if (beat.event === "renewed") current = outer(beat.holding);

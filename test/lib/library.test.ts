@@ -53,6 +53,15 @@ describe("a lease", () => {
     expect(await status(store, "blog")).toMatchObject({ state: "released", token: 2 });
   });
 
+  test("is renewed at once where the holding is older than its keeping", async () => {
+    const store = memoryStore();
+    const holding = await hold(store);
+    const old = { ...holding, writtenAt: holding.writtenAt - 9 * 60_000 };
+    const keeping = keep(store, old);
+    while (keeping.holding().oid === holding.oid) await new Promise((resolve) => setTimeout(resolve, 5));
+    await keeping.stop();
+  });
+
   test("is kept alive, until somebody else has it", async () => {
     const store = memoryStore();
     const holding = await hold(store, { ttl: 2000 });
