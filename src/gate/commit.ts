@@ -117,8 +117,11 @@ async function rounds(
     const look = await lookAt(setup, calls, request);
     const tip = look.branch?.oid ?? null;
     first ??= tip;
-    if (sent && (await arrived(setup, calls, request, sent, look)))
+    const there = sent !== undefined && (await arrived(setup, calls, request, sent, look));
+    if (sent && there === true)
       return { outcome: "pushed", commit: sent.commit, written: sent.records, rebuilt: sent.base !== first };
+    if (there === "unknown")
+      throw new Error("Others have written since, and nothing there shows whether this was published.");
     progress.open = false;
     for (const [i, fence] of fences.entries()) {
       const seen = look.records[i] ?? null;
@@ -314,7 +317,8 @@ async function write(
 
 /**
  * Whether a write that was sent took effect. Branch and records moved together or not at all, so one of them that is
- * provably ours answers for all, also when somebody wrote on top since.
+ * provably ours answers for all, also when somebody wrote on top since. A chain that reaches neither our record nor the
+ * one before it, after a new root, is no answer.
  */
 async function arrived(
   setup: Setup,
@@ -322,7 +326,7 @@ async function arrived(
   { fences }: CommitRequest,
   sent: Sent,
   look: Look,
-): Promise<boolean> {
+): Promise<boolean | "unknown"> {
   if (look.branch?.oid === sent.commit && sent.base !== sent.commit) return true;
   const ours = sent.records[0] as Versioned;
   const tip = look.records[0];
@@ -330,7 +334,9 @@ async function arrived(
   if (tip.oid === ours.oid || look.before[0]?.oid === ours.oid) return true;
   const request = historyRequest(setup.place, fences[0].record, 100, null);
   const { records } = await calls.read(request, (data) => historyAnswer(fences[0].record, data));
-  return records.some(({ oid }) => oid === ours.oid);
+  const chain = records.map(({ oid }) => oid);
+  if (chain.includes(ours.oid)) return true;
+  return chain.includes(ours.parents[0] as Oid) ? false : "unknown";
 }
 
 function ruleWords({ place }: Setup, { branch }: CommitRequest, words: string): string {

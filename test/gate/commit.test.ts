@@ -1,6 +1,7 @@
 // A publish without git, where the branch is not what its maker saw, and where answers are lost.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { acquire, githubStore, publishCommit, type Store } from "../../src/index.js";
+import { type LeaseRecord, leaseMessage } from "../../src/protocol/lease.js";
 import type { Holding, PublishRequest } from "../../src/types.js";
 import { type Github, startGithub } from "../support/github/server.js";
 
@@ -57,4 +58,29 @@ test("a refusal that comes after a lost answer is no answer to what was sent", a
   const result = await publish();
   expect(await main()).not.toBe(start);
   expect(result).toMatchObject({ outcome: "unavailable", commit: await main() });
+});
+
+test("where the next holder began a new history, a lost answer stays unknown", async () => {
+  const takeOver = async () => {
+    const repository = github.repository();
+    const record = {
+      ...holding.record,
+      token: 2,
+      event: "acquired",
+      depth: 1,
+      previous: null,
+      nonce: "another-nonce",
+    };
+    const [tip] = await github.log("refs/heads/fencepost/lease/blog");
+    if (!tip) throw new Error("no lease");
+    const { tree, author, committer } = tip;
+    const message = leaseMessage(record as unknown as LeaseRecord);
+    const root = await repository.objects.writeCommit({ tree, author, committer, parents: [], message });
+    await repository.force("fencepost/lease/blog", root);
+    await repository.commit("main", { "counter.txt": "9\n" }, "the next");
+  };
+  github.faults.next(write, { kind: "lost-reply" });
+  github.faults.next({ kind: "graphql" }, { kind: "before", run: takeOver }, { nth: 3 });
+  expect(await publish()).toMatchObject({ outcome: "unavailable" });
+  expect((await github.log("refs/heads/main")).map(({ message }) => message.trim())).toContain("count");
 });
