@@ -82,10 +82,12 @@ export function refPrefix(given: string): string {
   );
 }
 
-/** The full ref of a branch given as `main` or `refs/heads/main`, or `NameInvalid` (rules of `git check-ref-format`). */
+/** The full ref of a branch given as `main` or `refs/heads/main`, or `NameInvalid` (rules of `git check-ref-format`, and no other full ref). */
 export function branchRef(given: string, prefix: string): string {
   const ref = given.startsWith("refs/heads/") ? given : `refs/heads/${given}`;
-  const problem = refProblem(ref);
+  // Else `refs/tags/v1` would become a branch of that name.
+  const other = given.startsWith("refs/") && ref !== given;
+  const problem = other ? "is a full ref, and not of a branch" : refProblem(ref);
   if (problem) throw new NameInvalid(`The branch name ${quote(given)} ${problem}. A good one: main`);
   if (isOurs(prefix, ref))
     throw new NameInvalid(

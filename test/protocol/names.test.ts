@@ -261,6 +261,8 @@ describe("a branch", () => {
     "a/",
     "a//b",
     "refs/heads/",
+    "refs/tags/v1",
+    "refs/pull/1/merge",
     "-x",
     ".a",
     "a/.b",
