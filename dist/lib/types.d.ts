@@ -181,6 +181,8 @@ export interface PublishRequest extends CallOptions {
     files?: Readonly<Record<string, FileContent>>;
     /** Instead of `files`: the id of a whole tree, which replaces the branch's. */
     tree?: Oid;
+    /** The tip of the branch that the files or the tree were made from (null: no branch). With another one there it is `moved`. */
+    base?: Oid | null;
     /** Default: the token's owner, whose commits GitHub signs if that is an app. */
     author?: {
         name: string;

@@ -1,4 +1,6 @@
 // How a job ended for what it held: pushed, kept, or nothing; and what that makes of its draft's attempt.
+
+import { publishedEarlier } from "../draft/claim.js";
 import { draftFence, type Fence, leaseFence, pushedDraft, pushedHolding } from "../gate/fence.js";
 import { acceptedIn, destinationFences, tokensFor } from "../gate/foreign.js";
 import type { PushResult } from "../gate/push.js";
@@ -9,7 +11,6 @@ import type { DraftRecord } from "../protocol/draft.js";
 import { quote } from "../protocol/names.js";
 import type { Instant, Oid, Versioned } from "../protocol/record.js";
 import type { AttemptResult } from "../protocol/settle.js";
-import { publishedEarlier } from "./draft-end.js";
 import type { Happening } from "./happening.js";
 import { type HeldState, readBeats, type Seen } from "./held.js";
 import { chance, clock } from "./place.js";
@@ -60,7 +61,7 @@ async function decide(workflow: Workflow, held: HeldState, ports: Ports, token: 
     const attempt: AttemptResult = { result: "published", published: {} };
     return { happening: { outcome: "acquired" }, text, published: null, attempt };
   }
-  const early = held.draft && (await publishedEarlier(ports, held.draft.holding));
+  const early = held.draft && (await publishedEarlier(ports.store, held.draft.holding));
   const fences = fencesOf(held, early === null);
   const [first, ...more] = fences;
   if (first === undefined) return pushedBefore(early as DraftRecord);

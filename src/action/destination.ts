@@ -60,10 +60,12 @@ export async function sealTaken(
   if (repository === undefined) return null;
   const token = workflow.input("push-token") || inputs.token;
   const holding = draft?.holding;
+  let late = false;
   try {
     const held = tokensFor(lease?.holding, holding);
     const stopped = await sealThere(workflow, { repository, prefix, token }, held);
     if (stopped === null) return null;
+    late = stopped.outcome === "superseded";
     if (stopped.outcome === "superseded") throw new Error(`superseded: ${stopped.why}.`);
     if (holding) await notePublished(workflow, ports, holding, stopped.published);
     const why = `the draft ${quote(holding?.draft ?? "")}: ${knownWords(repository, stopped)}`;
@@ -72,7 +74,13 @@ export async function sealTaken(
     const reason = error instanceof Error ? error.message : String(error);
     const maxAttempts = inputs.draft?.maxAttempts ?? defaultMaxAttempts;
     if (holding)
-      await settleDraft(workflow, ports, holding, { result: "failed", reason }, { maxAttempts, now });
+      await settleDraft(
+        workflow,
+        ports,
+        holding,
+        { result: late ? "lost" : "failed", reason },
+        { maxAttempts, now },
+      );
     throw error;
   }
 }

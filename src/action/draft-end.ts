@@ -1,5 +1,5 @@
 // The end of a job's attempt at its draft. Without what reads drafts, which the post step has no use for.
-import { publishedByMe, readDraftOn, settleOnStore } from "../draft/claim.js";
+import { publishedByMe, settleOnStore } from "../draft/claim.js";
 import { describeDraft } from "../draft/describe.js";
 import type { Ports } from "../lease/lease.js";
 import type { DraftHolding, DraftRecord } from "../protocol/draft.js";
@@ -15,14 +15,6 @@ export interface DraftEnd {
   reason?: string | undefined;
   /** ISO 8601. */
   next?: string | undefined;
-}
-
-/** The record of a draft that this job has published already, with a push in its middle. */
-export async function publishedEarlier(ports: Ports, holding: DraftHolding): Promise<DraftRecord | null> {
-  const options = { signal: AbortSignal.timeout(30_000) };
-  // Who cannot read it pushes, and the fence decides.
-  const seen = await readDraftOn(ports.store, holding.draft, options).catch(() => null);
-  return seen && publishedByMe(seen.record, holding) ? seen.record : null;
 }
 
 /** Ends the attempt on record, if it is still mine, and says so. A store that fails then leaves it to expiry. */

@@ -21,6 +21,8 @@ export interface Keeping {
   lost: Promise<LostBeat>;
   /** What must move with a push. `slots`: what this push completes. */
   fences(slots?: Record<string, string>): [Fence, ...Fence[]];
+  /** The same without the draft, which a push from inside the command has published; none where it was all. */
+  rest(): Fence[];
   /** The last known holdings. */
   lease(): Holding | undefined;
   draft(): DraftHolding | undefined;
@@ -59,6 +61,11 @@ export function keep(place: Place, held: Held, renew: boolean, say: Voice): Keep
         ...(draft ? [draftFence(draft.holding.draft, draft.holding, chance)] : []),
       ];
       return fences as [Fence, ...Fence[]];
+    },
+    rest() {
+      const { lease } = held;
+      if (place.destination) return destinationFences(tokensFor(lease?.holding, null), chance);
+      return lease ? [leaseFence(lease.holding.lease, lease.holding, chance)] : [];
     },
     lease() {
       const renewed = leasePulse?.holding();

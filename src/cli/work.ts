@@ -1,6 +1,7 @@
 // One run of the user's command under what is held, and its commits pushed behind the fences.
 
 import type { Clock } from "../clock.js";
+import { publishedEarlier } from "../draft/claim.js";
 import { keepCommits, type PushResult } from "../gate/push.js";
 import { regenerating } from "../gate/regenerate.js";
 import { describeRescue, type Rescue } from "../gate/rescue.js";
@@ -92,8 +93,17 @@ export async function work(task: Work): Promise<Ran> {
     return { how: "failed", code };
   }
   if (branch === undefined) return { how: "done" };
+  const draft = keeping.draft();
+  const earlier = draft ? await publishedEarlier(place.ports.store, draft) : null;
+  const [first, ...more] = earlier ? keeping.rest() : keeping.fences(task.slots);
+  if (first === undefined) {
+    say.warn(
+      "the draft was published by a push from inside the command; what was committed after it is not pushed",
+    );
+    return { how: "done" };
+  }
   const publication: Publication = {
-    fences: keeping.fences(task.slots),
+    fences: [first, ...more],
     branch,
     head: await commitOf(place.folder, "HEAD"),
     further: await resolveRefs(place.folder, namedRefs(task.push, place.prefix)),

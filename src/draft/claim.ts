@@ -189,6 +189,14 @@ export function publishedByMe(record: DraftRecord | null, mine: Ownership): bool
   return record?.state === "published" && record.token === mine.token && record.holder?.id === mine.claim.id;
 }
 
+/** The record of a draft that this very claim has published already, with a push from inside its work. */
+export async function publishedEarlier(store: Store, holding: DraftHolding): Promise<DraftRecord | null> {
+  const options = { signal: AbortSignal.timeout(30_000) };
+  // Who cannot read it pushes, and the fence decides.
+  const seen = await readDraftOn(store, holding.draft, options).catch(() => null);
+  return seen && publishedByMe(seen.record, holding) ? seen.record : null;
+}
+
 export type RedriveResult =
   | { outcome: "redriven"; token: number }
   | { outcome: "unknown" }

@@ -77,13 +77,13 @@ interface Sent {
 /**
  * Publishes one commit behind its fences. With text files alone: one query, a tree, a commit, one commit for each fence,
  * and the write.
- * @throws NameInvalid for a path, before anything is asked
+ * @throws NameInvalid for a path, TypeError for files that make no sense, before anything is asked
  */
 export async function commitBehindFence(
   { setup, memory }: GithubAccess,
   request: CommitRequest,
 ): Promise<CommitResult> {
-  if ("files" in request.change) for (const path of Object.keys(request.change.files)) filePath(path);
+  if ("files" in request.change) checkFiles(request.change.files);
   const progress: Progress = { commit: null, open: false };
   try {
     return await rounds(setup, memory, request, progress);
@@ -97,6 +97,20 @@ export async function commitBehindFence(
     if (error instanceof StoreRefused || error instanceof StoreMisconfigured)
       return { outcome: "refused", why, commit };
     return { outcome: "unavailable", why, commit };
+  }
+}
+
+const modes: readonly string[] = ["100644", "100755", "120000"] satisfies FileMode[];
+
+/** @throws NameInvalid, TypeError */
+function checkFiles(files: Readonly<Record<string, FileContent>>): void {
+  const all = Object.entries(files);
+  if (all.length === 0) throw new TypeError("There are no files to publish. Name one at least.");
+  for (const [path, file] of all) {
+    filePath(path);
+    const mode = typeof file === "object" && file !== null && "mode" in file ? file.mode : undefined;
+    if (mode !== undefined && !modes.includes(mode))
+      throw new TypeError(`The mode ${JSON.stringify(mode)} of ${path} is none of ${modes.join(", ")}.`);
   }
 }
 
@@ -116,7 +130,7 @@ async function rounds(
     if (round > 1) await calls.pause(Math.min(round - 1, 5));
     const look = await lookAt(setup, calls, request);
     const tip = look.branch?.oid ?? null;
-    first ??= tip;
+    if (round === 1) first = tip;
     const there = sent !== undefined && (await arrived(setup, calls, request, sent, look));
     if (sent && there === true)
       return { outcome: "pushed", commit: sent.commit, written: sent.records, rebuilt: sent.base !== first };
@@ -132,8 +146,10 @@ async function rounds(
     const { commit } = progress;
     const expected = sent === undefined ? request.base : sent.base;
     const moved = expected !== undefined && tip !== expected;
+    const same =
+      sent && !moved && look.records.every((seen, i) => sent?.records[i]?.parents[0] === seen?.oid);
     // The same tips are there, and a definite no, again and again: that is a rule, and not a race.
-    refusals = sent !== undefined && !moved && said.certainty !== "none" ? refusals + 1 : 0;
+    refusals = same && said.certainty !== "none" ? refusals + 1 : 0;
     if (refusals >= tries) return { outcome: "refused", why: ruleWords(setup, request, said.words), commit };
     if (moved && (request.onMoved === "fail" || request.base !== undefined))
       return {
@@ -149,8 +165,6 @@ async function rounds(
       return { outcome, why, commit };
     }
     // On the same tips the very same commits go again, which is harmless.
-    const same =
-      sent && !moved && look.records.every((seen, i) => sent?.records[i]?.parents[0] === seen?.oid);
     if (!same) {
       const made: Oid | "unchanged" =
         sent && !moved ? sent.commit : await makeUserCommit(calls, request, look.branch);

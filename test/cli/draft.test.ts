@@ -115,6 +115,26 @@ describe("a pending draft", () => {
     expect(state()).toMatchObject({ state: "published" });
     expect(published(box)).toEqual([path]);
   });
+
+  it("is published from inside the command, and the push of the run itself finds that out", async () => {
+    const cli = `${process.execPath} ${new URL("../../dist/cli/index.js", import.meta.url).pathname}`;
+    const script = `${publishing} && ${cli} push main`;
+    const ended = await run(["--push", "main"], "sh", "-c", script);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ state: "published" });
+    expect(box.git(box.origin, "for-each-ref", "refs/heads/fencepost/rescue")).toBe("");
+    pushFiles(box, { "posts/b.md": post("b") });
+    box.git(clone, "pull", "--quiet", "--rebase", "origin", "main");
+    const more = `${script} && git commit -q --allow-empty -m more`;
+    const both = ["--draft", "posts/b.md", "--lease", "blog", "--push", "main"];
+    const second = await run(both, "sh", "-c", more);
+    expect({ code: second.code, ...JSON.parse(second.stdout) }, second.stderr).toMatchObject({
+      code: 0,
+      outcome: "pushed",
+      state: "published",
+    });
+    expect(box.git(box.origin, "log", "-1", "--format=%s", "main")).toBe("more");
+  });
 });
 
 describe("what is not to be worked on", () => {

@@ -283,6 +283,8 @@ describe("in workerd", () => {
     ["a record's branch", { branch: "fencepost/lease/blog" }, "NameInvalid"],
     ["nothing to publish", { files: undefined }, "TypeError"],
     ["no message", { message: " " }, "TypeError"],
+    ["no files", { files: {} }, "TypeError"],
+    ["a mode that git does not have", { files: { a: { content: "", mode: "100777" } } }, "TypeError"],
     ["text that is none", { files: { a: "\ud800" } }, null],
   ])("refuses %s before anything is written", async (_, request, threw) => {
     const holding = await hold();
