@@ -18,7 +18,14 @@ import { floorRecordName, readFloor } from "../protocol/floor.js";
 import type { Ownership, Reading } from "../protocol/lease.js";
 import { quote } from "../protocol/names.js";
 import type { Instant, Oid } from "../protocol/record.js";
-import { type AttemptResult, type Backoff, redriveDraft, settleDraft } from "../protocol/settle.js";
+import {
+  type AttemptResult,
+  type Backoff,
+  redriveDraft,
+  settleDraft,
+  type UnlockDraftDecision,
+  unlockDraft,
+} from "../protocol/settle.js";
 import type { ReadyReason, Standing } from "../protocol/standing.js";
 import type { SweepDraft } from "../protocol/sweep.js";
 import { type CallOptions, type Store, StoreUnavailable } from "../store/store.js";
@@ -216,6 +223,26 @@ export async function redriveOnStore(
     if (written) return { outcome: "redriven", token: written.record.token };
   }
   throw changing(ask.draft, "redriven");
+}
+
+export type UnlockDraftResult =
+  | { outcome: "unlocked"; was: SeenDraft }
+  | Exclude<UnlockDraftDecision, { outcome: "unlocked" }>;
+
+/** Frees a draft by force, for people. */
+export async function unlockDraftOnStore(
+  ports: Ports,
+  ask: { draft: string; token: number; by: string; reason: string },
+): Promise<UnlockDraftResult> {
+  for (let conflicts = 0; conflicts < mostConflicts; conflicts++) {
+    const decision = unlockDraft(await readDraftOn(ports.store, ask.draft), {
+      ...ask,
+      nonce: ports.chance.nonce(),
+    });
+    if (decision.outcome !== "unlocked") return decision;
+    if (await write(ports.store, decision.write, {})) return { outcome: "unlocked", was: decision.was };
+  }
+  throw changing(ask.draft, "unlocked");
 }
 
 /** The draft's record as its store has it now. */

@@ -125,3 +125,32 @@ export function redriveDraft(seen: SeenDraft | null, ask: RedriveRequest): Redri
   });
   return { outcome: "redriven", write };
 }
+
+export type UnlockDraftDecision =
+  | { outcome: "unlocked"; write: DraftWrite; was: SeenDraft }
+  /** No record of such a draft. */
+  | { outcome: "unknown" }
+  | { outcome: "not_held"; seen: SeenDraft }
+  /** It has another token than the person saw. */
+  | { outcome: "moved_on"; seen: SeenDraft };
+
+/**
+ * Frees a draft by force, for people: pending at once, the attempt counted as lost. What its holder still pushes is
+ * refused, since its record has moved. @param ask `token`: the one that the person saw
+ */
+export function unlockDraft(
+  seen: SeenDraft | null,
+  ask: { token: number; by: string; reason: string; nonce: string },
+): UnlockDraftDecision {
+  if (seen === null) return { outcome: "unknown" };
+  if (seen.record.token !== ask.token) return { outcome: "moved_on", seen };
+  if (seen.record.state !== "held") return { outcome: "not_held", seen };
+  const write = changeDraft(seen, ask.nonce, {
+    event: "lost",
+    state: "pending",
+    lost: seen.record.lost + 1,
+    reason: shortened(`unlocked by ${ask.by}: ${ask.reason}`),
+    notBefore: undefined,
+  });
+  return { outcome: "unlocked", write, was: seen };
+}

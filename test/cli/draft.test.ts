@@ -243,6 +243,34 @@ describe("a late executor", () => {
     return first.ended;
   }
 
+  it("is refused when a person unlocked its draft, which another one publishes at once", async () => {
+    const { first, go, slow } = await late("");
+    const unlock = (token: number, name = path) =>
+      box.cli(["unlock", "--draft", name, "--token", String(token), "--reason", "it hangs"], { cwd: clone });
+    const other = await unlock(7);
+    expect([other.code, other.stderr]).toEqual([
+      77,
+      expect.stringMatching(/token 7 does not hold.*its token is 1/),
+    ]);
+    expect((await unlock(1, "posts/none.md")).code).toBe(78);
+    expect((await unlock(1)).code).toBe(0);
+    expect(state()).toMatchObject({
+      state: "pending",
+      event: "lost",
+      lost: 1,
+      reason: "unlocked by Writer: it hangs",
+    });
+    expect((await unlock(1)).code).toBe(77);
+    expect((await publish()).code).toBe(0);
+    writeFileSync(go, "");
+    expect((await first.ended).code).toBe(76);
+    expect(published(box)).toEqual([path]);
+    expect(state()).toMatchObject({ state: "published", token: 2 });
+    expect(box.git(box.origin, "for-each-ref", "--format=%(objectname)", "refs/heads/fencepost/rescue")).toBe(
+      box.git(slow, "rev-parse", "HEAD"),
+    );
+  });
+
   it("is refused by the server itself when the draft is taken over while it pushes", async () => {
     expect((await takenOverDuringPush("")).code).toBe(76);
     expect(published(box)).toEqual([]);

@@ -1,5 +1,5 @@
 // `fencepost run` as people use it: real processes on a real bare repository.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -251,10 +251,15 @@ describe("the heartbeat", () => {
   it("keeps a lease beyond its TTL, and is started again when it is killed", async () => {
     const run = box.start(["run", "--lease", "blog", ...store(), "--ttl", "6s", "--", "sleep", "9"]);
     await run.until(/acquired/);
-    const heartbeat = execFileSync("pgrep", ["-P", String(run.child.pid), "-f", "heartbeat"], {
-      encoding: "utf8",
-    });
-    process.kill(Number(heartbeat), "SIGKILL");
+    // It is started after that line.
+    const child = () =>
+      spawnSync("pgrep", ["-P", String(run.child.pid), "-f", "heartbeat"], { encoding: "utf8" });
+    let heartbeat = child();
+    while (heartbeat.status !== 0) {
+      await delay(20);
+      heartbeat = child();
+    }
+    process.kill(Number(heartbeat.stdout), "SIGKILL");
     await delay(7500);
     const other = await box.cli(["run", "--lease", "blog", ...store(), "--", "true"]);
     expect(other.code).toBe(75);

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SeenDraft } from "../../src/protocol/draft.js";
-import { type AttemptResult, backoffDelay, redriveDraft, settleDraft } from "../../src/protocol/settle.js";
+import {
+  type AttemptResult,
+  backoffDelay,
+  redriveDraft,
+  settleDraft,
+  unlockDraft,
+} from "../../src/protocol/settle.js";
 import { blobB, claimOf, claimOn, heldRef, minute, nonce, start, ttl } from "./draft-fixture.js";
 
 const path = "posts/a.md";
@@ -117,5 +123,27 @@ describe("redriveDraft", () => {
       state: "published",
     });
     expect((held.read() as SeenDraft).record.state).toBe("published");
+  });
+});
+
+describe("unlockDraft", () => {
+  const by = { by: "a person", reason: "it hangs", nonce: "nonce-of-a-test" };
+  test("takes a held draft from its holder, with the token that was seen, and counts a lost attempt", () => {
+    const ref = heldRef(path);
+    const decision = unlockDraft(ref.read(), { ...by, token: 1 });
+    if (decision.outcome !== "unlocked") throw new Error(decision.outcome);
+    expect(ref.apply(decision.write, start)).toBe(true);
+    expect(ref.read()?.record).toMatchObject({ state: "pending", token: 1, attempts: 1, lost: 1 });
+    expect(settleDraft(ref.read(), one, published, ask())).toBeNull();
+    claimOn(ref, { claim: claimOf("2") });
+    expect(ref.read()?.record).toMatchObject({ state: "held", token: 2, attempts: 2 });
+  });
+
+  test("does nothing to a draft with another token, one that is not held, and none", () => {
+    const ref = heldRef(path);
+    expect(unlockDraft(ref.read(), { ...by, token: 2 }).outcome).toBe("moved_on");
+    expect(unlockDraft(null, { ...by, token: 1 }).outcome).toBe("unknown");
+    ref.apply(settleDraft(ref.read(), one, published, ask()), start);
+    expect(unlockDraft(ref.read(), { ...by, token: 1 }).outcome).toBe("not_held");
   });
 });

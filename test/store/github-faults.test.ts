@@ -54,6 +54,18 @@ describe("GitHub, at fault", () => {
     { kind: "status", status: 409, when: "before" },
     { kind: "graphql-error", when: "before" },
   ];
+  test("an answer to updateRefs that does not echo its nonce is no success: the refs are read, and it is sent again", async () => {
+    const made = await first();
+    const body = { data: { updateRefs: { clientMutationId: null } } };
+    place.github.faults.next(
+      { operation: "updateRefs" },
+      { kind: "status", status: 200, when: "before", body },
+    );
+    await put(...forms.updateRefs(made.oid));
+    expect(await subjects()).toEqual(["two", "one"]);
+    expect(place.requests().filter((operation) => operation === "updateRefs")).toHaveLength(2);
+  });
+
   const words = (fault: Fault) => [fault.kind, "status" in fault ? fault.status : ""].join(" ");
   const cases = (faults: Fault[]) =>
     Object.keys(forms).flatMap((form) => faults.map((fault) => [form, words(fault), fault] as const));
