@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { commitStep, type Hub, leased, root } from "../test/support/hub.js";
 
+const draft = "---\ntitle: a\ndraft: true\n---\n";
+
 export type Requests = Record<string, number>;
 
 /** Requests to the API, by step. Each is the difference between two runs, or a run of its own. */
@@ -38,6 +40,15 @@ export async function actionRequests(on: Hub): Promise<Requests> {
       writeFileSync(go, "");
       await Promise.all([waiter.done, holder.done]);
     });
+    await on.github.commit("main", { "drafts/a.md": draft, "drafts/b.md": draft }, "two drafts");
+    const works = (path: string, inputs = {}) =>
+      on.run(leased(commitStep("posts/d.md"), { lease: "", draft: path, convention: "hugo", ...inputs }));
+    const drafted = await counted(() => works("drafts/a.md"));
+    const unpushed = await counted(() => works("drafts/b.md", { push: "false" }));
+    const slots = (schedule: string) => plain("true", { lease: "slots", schedule });
+    await slots("0 * * * *");
+    // Another schedule under the same lease has its first slot.
+    const slotted = await counted(() => slots("30 * * * *"));
     // The main step's requests come before the post step's single release.
     return {
       "acquire, the first time ever": first.length - 1,
@@ -47,6 +58,9 @@ export async function actionRequests(on: Hub): Promise<Requests> {
       "fenced push": pushed.length - again.length,
       "skip, with the question whether the holder has finished": skipped.length,
       "skip, where that may not be asked": skippedBlindly.filter((request) => request.counted).length,
+      "a job for a draft that is claimed for the first time, pushed": drafted.length,
+      "the same without a push": unpushed.length,
+      "a job for a slot: acquire and release": slotted.length,
       "unpaid 304 answers while waiting": waited.filter((request) => request.status === 304).length,
       "paid requests of a wait of 12 s, its acquire and both releases": waited.filter(
         (request) => request.counted,

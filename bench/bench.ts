@@ -38,7 +38,7 @@ async function action(): Promise<void> {
     for (const [step, requests] of Object.entries(await actionRequests(on)))
       console.log(`${step.padEnd(64)}${String(requests).padStart(4)}`);
     console.log(
-      `${"a sweep over 10,000 drafts, 200 with records".padEnd(64)}${String(await sweepRequests(on)).padStart(4)}`,
+      `${"a sweep over 10,000 drafts, 200 with records".padEnd(64)}${String(await sweepRequests()).padStart(4)}`,
     );
     console.log(
       `\nCPU time of main and post together, git's included: ${(await cpuSeconds(on)).toFixed(2)} s.`,

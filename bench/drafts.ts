@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runSweep } from "../test/action/sweeps.js";
 import { post } from "../test/support/blog.js";
-import type { Hub } from "../test/support/hub.js";
+import { hub } from "../test/support/hub.js";
 import { type Sandbox, sandbox } from "../test/support/sandbox.js";
 
 export interface PlanCost {
@@ -41,7 +41,8 @@ async function tenThousand(box: Sandbox, repository: string): Promise<string[]> 
 }
 
 /** Requests to the API of a sweep by the action over 10,000 drafts, of which 200 have records. */
-export async function sweepRequests(on: Hub): Promise<number> {
+export async function sweepRequests(): Promise<number> {
+  const on = await hub();
   const box = sandbox();
   try {
     await tenThousand(box, on.github.repository().dir);
@@ -54,6 +55,7 @@ export async function sweepRequests(on: Hub): Promise<number> {
     return rest + graphql;
   } finally {
     box.dispose();
+    await on.close();
   }
 }
 

@@ -1,6 +1,6 @@
 // The only file that reads a clock or waits.
 import { setTimeout as delay } from "node:timers/promises";
-import type { Reading } from "./protocol/lease.js";
+import type { Reading } from "./protocol/doubt.js";
 
 export interface Clock {
   read(): Reading;

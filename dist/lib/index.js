@@ -56,7 +56,7 @@ function _(e) {
 	for (let n = 0; n < e.length; n++) t += g[e[n]];
 	return t;
 }
-function v(e) {
+function ee(e) {
 	if (typeof e != "string") throw TypeError("string expected");
 	let t = new TextEncoder().encode(e);
 	try {
@@ -65,16 +65,16 @@ function v(e) {
 		d(t);
 	}
 }
-function ee(e, t, n = "opts") {
+function te(e, t, n = "opts") {
 	return c(e, "defaults"), t !== void 0 && c(t, n), Object.assign(Object.create(null), e, t);
 }
-function te(e, t = {}) {
+function ne(e, t = {}) {
 	if (typeof e != "function") throw TypeError("\"hashCons\" expected function, got type=" + typeof e);
-	t = ee({}, t, "info");
+	t = te({}, t, "info");
 	let n = (t, n) => e(n).update(t).digest(), r = e(void 0);
 	return n.outputLen = r.outputLen, n.blockLen = r.blockLen, n.canXOF = r.canXOF, n.create = (t) => e(t), Object.assign(n, t), Object.freeze(n);
 }
-var ne = (e) => ({ oid: Uint8Array.from([
+var re = (e) => ({ oid: Uint8Array.from([
 	6,
 	9,
 	96,
@@ -88,13 +88,13 @@ var ne = (e) => ({ oid: Uint8Array.from([
 	e
 ]) });
 // node_modules/@noble/hashes/_md.js
-function re(e, t, n) {
+function ie(e, t, n) {
 	return e & t ^ ~e & n;
 }
-function ie(e, t, n) {
+function ae(e, t, n) {
 	return e & t ^ e & n ^ t & n;
 }
-var ae = class {
+var oe = class {
 	blockLen;
 	outputLen;
 	canXOF = !1;
@@ -143,7 +143,7 @@ var ae = class {
 	clone() {
 		return this._cloneInto();
 	}
-}, oe = /* @__PURE__ */ Uint32Array.from([
+}, se = /* @__PURE__ */ Uint32Array.from([
 	1779033703,
 	3144134277,
 	1013904242,
@@ -152,7 +152,7 @@ var ae = class {
 	2600822924,
 	528734635,
 	1541459225
-]), se = /* @__PURE__ */ Uint32Array.from([
+]), ce = /* @__PURE__ */ Uint32Array.from([
 	1116352408,
 	1899447441,
 	3049323471,
@@ -217,7 +217,7 @@ var ae = class {
 	2756734187,
 	3204031479,
 	3329325298
-]), y = /* @__PURE__ */ new Uint32Array(64), ce = class extends ae {
+]), v = /* @__PURE__ */ new Uint32Array(64), le = class extends oe {
 	A = 0;
 	B = 0;
 	C = 0;
@@ -249,98 +249,98 @@ var ae = class {
 		return (e ||= new this.constructor()).set(...this.get()), this._cloneIntoMeta(e);
 	}
 	process(e, t) {
-		for (let n = 0; n < 16; n++, t += 4) y[n] = e.getUint32(t, !1);
+		for (let n = 0; n < 16; n++, t += 4) v[n] = e.getUint32(t, !1);
 		for (let e = 16; e < 64; e++) {
-			let t = y[e - 15], n = y[e - 2], r = p(t, 7) ^ p(t, 18) ^ t >>> 3, i = p(n, 17) ^ p(n, 19) ^ n >>> 10;
-			y[e] = i + y[e - 7] + r + y[e - 16] | 0;
+			let t = v[e - 15], n = v[e - 2], r = p(t, 7) ^ p(t, 18) ^ t >>> 3, i = p(n, 17) ^ p(n, 19) ^ n >>> 10;
+			v[e] = i + v[e - 7] + r + v[e - 16] | 0;
 		}
 		let { A: n, B: r, C: i, D: a, E: o, F: s, G: c, H: l } = this;
 		for (let e = 0; e < 64; e++) {
-			let t = p(o, 6) ^ p(o, 11) ^ p(o, 25), u = l + t + re(o, s, c) + se[e] + y[e] | 0, d = (p(n, 2) ^ p(n, 13) ^ p(n, 22)) + ie(n, r, i) | 0;
+			let t = p(o, 6) ^ p(o, 11) ^ p(o, 25), u = l + t + ie(o, s, c) + ce[e] + v[e] | 0, d = (p(n, 2) ^ p(n, 13) ^ p(n, 22)) + ae(n, r, i) | 0;
 			l = c, c = s, s = o, o = a + u | 0, a = i, i = r, r = n, n = u + d | 0;
 		}
 		n = n + this.A | 0, r = r + this.B | 0, i = i + this.C | 0, a = a + this.D | 0, o = o + this.E | 0, s = s + this.F | 0, c = c + this.G | 0, l = l + this.H | 0, this.set(n, r, i, a, o, s, c, l);
 	}
 	roundClean() {
-		d(y);
+		d(v);
 	}
 	destroy() {
 		this.destroyed = !0, this.set(0, 0, 0, 0, 0, 0, 0, 0), d(this.buffer);
 	}
-}, le = class extends ce {
+}, ue = class extends le {
 	constructor() {
-		super(32, oe);
+		super(32, se);
 	}
-}, ue = /* @__PURE__ */ te(() => new le(), /* @__PURE__ */ ne(1)), de = "fencepost", b = class extends Error {
+}, de = /* @__PURE__ */ ne(() => new ue(), /* @__PURE__ */ re(1)), fe = "fencepost", y = class extends Error {
 	name = "NameInvalid";
 };
-function fe(e) {
-	let t = pe(e, 200);
-	if (t) throw new b(`The lease name ${S(e)} ${t}. A good one: blog-main`);
+function pe(e) {
+	let t = me(e, 200);
+	if (t) throw new y(`The lease name ${x(e)} ${t}. A good one: blog-main`);
 	return e;
 }
-function pe(e, t) {
+function me(e, t) {
 	let n = [...e].length;
 	return e.trim() === "" ? "is empty" : n > t ? `is ${n} characters long, and ${t} is the most` : e === e.trim() ? /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(e) ? "contains a control character" : e.isWellFormed() ? e.split("/").some((e) => e === "" || e === "." || e === "..") ? "has an empty, `.` or `..` segment between its slashes" : null : "is not valid Unicode" : "begins or ends with a space";
 }
-function me(e, t) {
-	return `${e}/${ge(t)}`;
+function he(e, t) {
+	return `${e}/${_e(t)}`;
 }
-function x(e, t) {
+function b(e, t) {
 	return `refs/heads/${e}/${t}`;
 }
-function he(e, t) {
+function ge(e, t) {
 	let n = `refs/heads/${e}/`;
 	return t.startsWith(n) ? t.slice(n.length) : null;
 }
-function ge(e) {
-	return /^[a-z0-9][a-z0-9._-]{0,99}$/.test(e) && !/\.\.|\.$|\.lock$/.test(e) && !/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/.test(e) ? e : `${e.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 40).replace(/^-+|-+$/g, "")}=${_(ue(v(e))).slice(0, 24)}`;
-}
 function _e(e) {
-	if (/^[a-z0-9][a-z0-9_-]*(\/[a-z0-9][a-z0-9_-]*)*$/.test(e) && e.length <= 100) return e;
-	throw new b(`The ref prefix ${S(e)} cannot be used: it takes lower-case letters, digits, "_" and "-", with "/" between parts. A good one: ${de}`);
+	return /^[a-z0-9][a-z0-9._-]{0,99}$/.test(e) && !/\.\.|\.$|\.lock$/.test(e) && !/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/.test(e) ? e : `${e.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 40).replace(/^-+|-+$/g, "")}=${_(de(ee(e))).slice(0, 24)}`;
 }
-function ve(e, t) {
-	let n = e.startsWith("refs/heads/") ? e : `refs/heads/${e}`, r = e.startsWith("refs/") && n !== e ? "is a full ref, and not of a branch" : be(n);
-	if (r) throw new b(`The branch name ${S(e)} ${r}. A good one: main`);
-	if (ye(t, n)) throw new b(`The branch ${S(e)} is one of Fencepost's own records. Push to another branch.`);
-	return n;
+function ve(e) {
+	if (/^[a-z0-9][a-z0-9_-]*(\/[a-z0-9][a-z0-9_-]*)*$/.test(e) && e.length <= 100) return e;
+	throw new y(`The ref prefix ${x(e)} cannot be used: it takes lower-case letters, digits, "_" and "-", with "/" between parts. A good one: ${fe}`);
 }
 function ye(e, t) {
+	let n = e.startsWith("refs/heads/") ? e : `refs/heads/${e}`, r = e.startsWith("refs/") && n !== e ? "is a full ref, and not of a branch" : xe(n);
+	if (r) throw new y(`The branch name ${x(e)} ${r}. A good one: main`);
+	if (be(t, n)) throw new y(`The branch ${x(e)} is one of Fencepost's own records. Push to another branch.`);
+	return n;
+}
+function be(e, t) {
 	let [n, r] = [`refs/heads/${e}`, t.toLowerCase()];
 	return r === n || r.startsWith(`${n}/`);
 }
-function be(e) {
+function xe(e) {
 	let t = e.split("/");
 	return t.length < 3 || t.some((e) => e === "") ? "has an empty part" : t.some((e) => e.startsWith(".") || e.endsWith(".lock")) ? "has a part that begins with \".\" or ends with \".lock\"" : /\.\.|@\{|[\u0000-\u0020\u007f~^:?*[\\]/.test(e) || e.endsWith(".") ? "has a character or a sequence that git does not allow" : t[2]?.startsWith("-") ? "begins with \"-\"" : null;
 }
-function S(e) {
+function x(e) {
 	let t = [...e];
 	return JSON.stringify(t.length > 60 ? `${t.slice(0, 60).join("")}…` : e).replace(/[\u007f-\u009f\u2028\u2029]/g, (e) => `\\u${e.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 // node_modules/valibot/dist/index.mjs
-var xe = {
+var Se = {
 	lang: void 0,
 	message: void 0,
 	abortEarly: void 0,
 	abortPipeEarly: void 0
 };
 /* @__NO_SIDE_EFFECTS__ */
-function Se(e) {
+function Ce(e) {
 	return e ? {
 		lang: e?.lang ?? void 0,
 		message: e?.message,
 		abortEarly: e?.abortEarly ?? void 0,
 		abortPipeEarly: e?.abortPipeEarly ?? void 0
-	} : xe;
+	} : Se;
 }
 /* @__NO_SIDE_EFFECTS__ */
-function Ce(e) {
+function S(e) {
 	let t = typeof e;
 	return t === "string" ? `"${e}"` : t === "number" || t === "bigint" || t === "boolean" ? `${e}` : t === "object" || t === "function" ? (e && Object.getPrototypeOf(e)?.constructor?.name) ?? "null" : t;
 }
 function C(e, t, n, r, i) {
-	let a = i && "input" in i ? i.input : n.value, o = i?.expected ?? e.expects ?? null, s = i?.received ?? /* @__PURE__ */ Ce(a), c = {
+	let a = i && "input" in i ? i.input : n.value, o = i?.expected ?? e.expects ?? null, s = i?.received ?? /* @__PURE__ */ S(a), c = {
 		kind: e.kind,
 		type: e.type,
 		input: a,
@@ -373,7 +373,7 @@ function w(e) {
 	return e["~standard"] = {
 		version: 1,
 		vendor: "valibot",
-		validate: (t) => e["~run"]({ value: t }, /* @__PURE__ */ Se())
+		validate: (t) => e["~run"]({ value: t }, /* @__PURE__ */ Ce())
 	}, e;
 }
 /* @__NO_SIDE_EFFECTS__ */
@@ -392,11 +392,11 @@ var Oe = class extends Error {
 	}
 }, ke = /^\d{4}-(?:0[1-9]|1[0-2])-(?:[12]\d|0[1-9]|3[01])[T ](?:0\d|1\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?(?:Z| ?[+-](?:0\d|1\d|2[0-3])(?::?[0-5]\d)?)$/u;
 /* @__NO_SIDE_EFFECTS__ */
-function T(e) {
+function Ae(e) {
 	return {
 		kind: "validation",
 		type: "integer",
-		reference: T,
+		reference: Ae,
 		async: !1,
 		expects: null,
 		requirement: Number.isInteger,
@@ -407,11 +407,11 @@ function T(e) {
 	};
 }
 /* @__NO_SIDE_EFFECTS__ */
-function Ae(e) {
+function je(e) {
 	return {
 		kind: "validation",
 		type: "iso_timestamp",
-		reference: Ae,
+		reference: je,
 		async: !1,
 		expects: null,
 		requirement: ke,
@@ -422,11 +422,11 @@ function Ae(e) {
 	};
 }
 /* @__NO_SIDE_EFFECTS__ */
-function je(e, t) {
+function Me(e, t) {
 	return {
 		kind: "validation",
 		type: "max_length",
-		reference: je,
+		reference: Me,
 		async: !1,
 		expects: `<=${e}`,
 		requirement: e,
@@ -437,11 +437,11 @@ function je(e, t) {
 	};
 }
 /* @__NO_SIDE_EFFECTS__ */
-function Me(e, t) {
+function Ne(e, t) {
 	return {
 		kind: "validation",
 		type: "min_length",
-		reference: Me,
+		reference: Ne,
 		async: !1,
 		expects: `>=${e}`,
 		requirement: e,
@@ -452,26 +452,26 @@ function Me(e, t) {
 	};
 }
 /* @__NO_SIDE_EFFECTS__ */
-function E(e, t) {
+function T(e, t) {
 	return {
 		kind: "validation",
 		type: "min_value",
-		reference: E,
+		reference: T,
 		async: !1,
-		expects: `>=${e instanceof Date ? e.toJSON() : /* @__PURE__ */ Ce(e)}`,
+		expects: `>=${e instanceof Date ? e.toJSON() : /* @__PURE__ */ S(e)}`,
 		requirement: e,
 		message: t,
 		"~run"(e, t) {
-			return e.typed && !(e.value >= this.requirement) && C(this, "value", e, t, { received: e.value instanceof Date ? e.value.toJSON() : /* @__PURE__ */ Ce(e.value) }), e;
+			return e.typed && !(e.value >= this.requirement) && C(this, "value", e, t, { received: e.value instanceof Date ? e.value.toJSON() : /* @__PURE__ */ S(e.value) }), e;
 		}
 	};
 }
 /* @__NO_SIDE_EFFECTS__ */
-function D(e, t) {
+function E(e, t) {
 	return {
 		kind: "validation",
 		type: "regex",
-		reference: D,
+		reference: E,
 		async: !1,
 		expects: `${e}`,
 		requirement: e,
@@ -482,11 +482,11 @@ function D(e, t) {
 	};
 }
 /* @__NO_SIDE_EFFECTS__ */
-function O(e) {
+function D(e) {
 	return {
 		kind: "validation",
 		type: "safe_integer",
-		reference: O,
+		reference: D,
 		async: !1,
 		expects: null,
 		requirement: Number.isSafeInteger,
@@ -497,11 +497,11 @@ function O(e) {
 	};
 }
 /* @__NO_SIDE_EFFECTS__ */
-function Ne(e, t, n) {
+function Pe(e, t, n) {
 	return typeof e.fallback == "function" ? e.fallback(t, n) : e.fallback;
 }
 /* @__NO_SIDE_EFFECTS__ */
-function Pe(e, t) {
+function Fe(e, t) {
 	return w({
 		...e,
 		fallback: t,
@@ -509,21 +509,21 @@ function Pe(e, t) {
 			let r = e["~run"](t, n);
 			return r.issues ? {
 				typed: !0,
-				value: /* @__PURE__ */ Ne(this, r, n)
+				value: /* @__PURE__ */ Pe(this, r, n)
 			} : r;
 		}
 	});
 }
 /* @__NO_SIDE_EFFECTS__ */
-function Fe(e, t, n) {
+function Ie(e, t, n) {
 	return typeof e.default == "function" ? e.default(t, n) : e.default;
 }
 /* @__NO_SIDE_EFFECTS__ */
-function Ie(e, t) {
+function Le(e, t) {
 	return w({
 		kind: "schema",
 		type: "array",
-		reference: Ie,
+		reference: Le,
 		expects: "Array",
 		async: !1,
 		item: e,
@@ -556,12 +556,12 @@ function Ie(e, t) {
 	});
 }
 /* @__NO_SIDE_EFFECTS__ */
-function Le(e, t) {
+function Re(e, t) {
 	return w({
 		kind: "schema",
 		type: "literal",
-		reference: Le,
-		expects: /* @__PURE__ */ Ce(e),
+		reference: Re,
+		expects: /* @__PURE__ */ S(e),
 		async: !1,
 		literal: e,
 		message: t,
@@ -571,11 +571,11 @@ function Le(e, t) {
 	});
 }
 /* @__NO_SIDE_EFFECTS__ */
-function k(e, t) {
+function O(e, t) {
 	return w({
 		kind: "schema",
 		type: "loose_object",
-		reference: k,
+		reference: O,
 		expects: "Object",
 		async: !1,
 		entries: e,
@@ -587,7 +587,7 @@ function k(e, t) {
 				for (let r in this.entries) {
 					let i = this.entries[r];
 					if (r in n || (i.type === "exact_optional" || i.type === "optional" || i.type === "nullish") && i.default !== void 0) {
-						let a = r in n ? n[r] : /* @__PURE__ */ Fe(i), o = i["~run"]({ value: a }, t);
+						let a = r in n ? n[r] : /* @__PURE__ */ Ie(i), o = i["~run"]({ value: a }, t);
 						if (o.issues) {
 							let i = {
 								type: "object",
@@ -603,7 +603,7 @@ function k(e, t) {
 							}
 						}
 						o.typed || (e.typed = !1), e.value[r] = o.value;
-					} else if (i.fallback !== void 0) e.value[r] = /* @__PURE__ */ Ne(i);
+					} else if (i.fallback !== void 0) e.value[r] = /* @__PURE__ */ Pe(i);
 					else if (i.type !== "exact_optional" && i.type !== "optional" && i.type !== "nullish" && (C(this, "key", e, t, {
 						input: void 0,
 						expected: `"${r}"`,
@@ -623,26 +623,26 @@ function k(e, t) {
 	});
 }
 /* @__NO_SIDE_EFFECTS__ */
-function Re(e, t) {
+function ze(e, t) {
 	return w({
 		kind: "schema",
 		type: "nullable",
-		reference: Re,
+		reference: ze,
 		expects: `(${e.expects} | null)`,
 		async: !1,
 		wrapped: e,
 		default: t,
 		"~run"(e, t) {
-			return e.value === null && (this.default !== void 0 && (e.value = /* @__PURE__ */ Fe(this, e, t)), e.value === null) ? (e.typed = !0, e) : this.wrapped["~run"](e, t);
+			return e.value === null && (this.default !== void 0 && (e.value = /* @__PURE__ */ Ie(this, e, t)), e.value === null) ? (e.typed = !0, e) : this.wrapped["~run"](e, t);
 		}
 	});
 }
 /* @__NO_SIDE_EFFECTS__ */
-function A(e) {
+function k(e) {
 	return w({
 		kind: "schema",
 		type: "number",
-		reference: A,
+		reference: k,
 		expects: "number",
 		async: !1,
 		message: e,
@@ -652,27 +652,27 @@ function A(e) {
 	});
 }
 /* @__NO_SIDE_EFFECTS__ */
-function j(e, t) {
+function A(e, t) {
 	return w({
 		kind: "schema",
 		type: "optional",
-		reference: j,
+		reference: A,
 		expects: `(${e.expects} | undefined)`,
 		async: !1,
 		wrapped: e,
 		default: t,
 		"~run"(e, t) {
-			return e.value === void 0 && (this.default !== void 0 && (e.value = /* @__PURE__ */ Fe(this, e, t)), e.value === void 0) ? (e.typed = !0, e) : this.wrapped["~run"](e, t);
+			return e.value === void 0 && (this.default !== void 0 && (e.value = /* @__PURE__ */ Ie(this, e, t)), e.value === void 0) ? (e.typed = !0, e) : this.wrapped["~run"](e, t);
 		}
 	});
 }
 /* @__NO_SIDE_EFFECTS__ */
-function ze(e, t) {
+function Be(e, t) {
 	return w({
 		kind: "schema",
 		type: "picklist",
-		reference: ze,
-		expects: /* @__PURE__ */ Ee(e.map(Ce), "|"),
+		reference: Be,
+		expects: /* @__PURE__ */ Ee(e.map(S), "|"),
 		async: !1,
 		options: e,
 		message: t,
@@ -682,11 +682,11 @@ function ze(e, t) {
 	});
 }
 /* @__NO_SIDE_EFFECTS__ */
-function Be(e, t, n) {
+function Ve(e, t, n) {
 	return w({
 		kind: "schema",
 		type: "record",
-		reference: Be,
+		reference: Ve,
 		expects: "Object",
 		async: !1,
 		key: e,
@@ -735,11 +735,11 @@ function Be(e, t, n) {
 	});
 }
 /* @__NO_SIDE_EFFECTS__ */
-function M(e) {
+function j(e) {
 	return w({
 		kind: "schema",
 		type: "string",
-		reference: M,
+		reference: j,
 		expects: "string",
 		async: !1,
 		message: e,
@@ -748,13 +748,13 @@ function M(e) {
 		}
 	});
 }
-function Ve(e, t, n) {
-	let r = e["~run"]({ value: t }, /* @__PURE__ */ Se(n));
+function He(e, t, n) {
+	let r = e["~run"]({ value: t }, /* @__PURE__ */ Ce(n));
 	if (r.issues) throw new Oe(r.issues);
 	return r.value;
 }
 /* @__NO_SIDE_EFFECTS__ */
-function N(...e) {
+function M(...e) {
 	return w({
 		...e[0],
 		pipe: e,
@@ -771,8 +771,8 @@ function N(...e) {
 	});
 }
 /* @__NO_SIDE_EFFECTS__ */
-function He(e, t, n) {
-	let r = e["~run"]({ value: t }, /* @__PURE__ */ Se(n));
+function Ue(e, t, n) {
+	let r = e["~run"]({ value: t }, /* @__PURE__ */ Ce(n));
 	return {
 		typed: r.typed,
 		success: !r.issues,
@@ -781,50 +781,50 @@ function He(e, t, n) {
 	};
 }
 // node_modules/.fencepost-build/src/protocol/claim.js
-var P = /* @__PURE__ */ N(/* @__PURE__ */ M(), /* @__PURE__ */ je(300)), Ue = /* @__PURE__ */ k({
-	id: /* @__PURE__ */ N(/* @__PURE__ */ M(), /* @__PURE__ */ D(/^[A-Za-z0-9-]{8,64}$/)),
-	repository: /* @__PURE__ */ j(P),
-	runId: /* @__PURE__ */ j(P),
-	runAttempt: /* @__PURE__ */ j(/* @__PURE__ */ N(/* @__PURE__ */ A(), /* @__PURE__ */ T(), /* @__PURE__ */ E(1))),
-	workflow: /* @__PURE__ */ j(P),
-	job: /* @__PURE__ */ j(P),
-	leg: /* @__PURE__ */ j(P),
-	host: /* @__PURE__ */ j(P),
-	pid: /* @__PURE__ */ j(/* @__PURE__ */ N(/* @__PURE__ */ A(), /* @__PURE__ */ T())),
-	url: /* @__PURE__ */ j(/* @__PURE__ */ N(P, /* @__PURE__ */ D(/^https?:\/\//)))
+var N = /* @__PURE__ */ M(/* @__PURE__ */ j(), /* @__PURE__ */ Me(300)), We = /* @__PURE__ */ O({
+	id: /* @__PURE__ */ M(/* @__PURE__ */ j(), /* @__PURE__ */ E(/^[A-Za-z0-9-]{8,64}$/)),
+	repository: /* @__PURE__ */ A(N),
+	runId: /* @__PURE__ */ A(N),
+	runAttempt: /* @__PURE__ */ A(/* @__PURE__ */ M(/* @__PURE__ */ k(), /* @__PURE__ */ Ae(), /* @__PURE__ */ T(1))),
+	workflow: /* @__PURE__ */ A(N),
+	job: /* @__PURE__ */ A(N),
+	leg: /* @__PURE__ */ A(N),
+	host: /* @__PURE__ */ A(N),
+	pid: /* @__PURE__ */ A(/* @__PURE__ */ M(/* @__PURE__ */ k(), /* @__PURE__ */ Ae())),
+	url: /* @__PURE__ */ A(/* @__PURE__ */ M(N, /* @__PURE__ */ E(/^https?:\/\//)))
 });
-function We(e) {
-	let t = /* @__PURE__ */ He(Ue, e);
+function Ge(e) {
+	let t = /* @__PURE__ */ Ue(We, e);
 	if (t.success) return t.output;
 	let [n] = t.issues;
 	throw TypeError(`The claim cannot be used: ${/* @__PURE__ */ De(n) ?? "it"}: ${n.message}.`);
 }
-function Ge(e, t) {
+function Ke(e, t) {
 	return e.id === t.id;
 }
-function Ke(e, t) {
+function qe(e, t) {
 	return e.runId !== void 0 && e.runId === t.runId && e.repository === t.repository && e.runAttempt !== void 0 && t.runAttempt !== void 0 && e.runAttempt < t.runAttempt;
 }
-function F(e) {
+function P(e) {
 	let t = e.runId === void 0 ? [e.host ?? "unknown host", ...e.pid === void 0 ? [] : [`process ${e.pid}`]].join(" ") : `${e.repository ?? "?"} run ${e.runId}.${e.runAttempt ?? 1}`, n = [e.job, e.leg].filter((e) => e !== void 0 && e !== "").join(", ");
-	return qe(n === "" ? t : `${t} (${n})`);
+	return Je(n === "" ? t : `${t} (${n})`);
 }
-function qe(e) {
+function Je(e) {
 	return e.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
 }
 // node_modules/parse-duration/locale/en.js
-var I = Object.create(null), Je = 6e4, Ye = Je * 60, Xe = Ye * 24, Ze = Xe * 365.25;
-I.year = I.yr = I.y = Ze, I.month = I.mo = I.mth = Ze / 12, I.week = I.wk = I.w = Xe * 7, I.day = I.d = Xe, I.hour = I.hr = I.h = Ye, I.minute = I.min = I.m = Je, I.second = I.sec = I.s = 1e3, I.millisecond = I.millisec = I.ms = 1, I.microsecond = I.microsec = I.us = I.µs = .001, I.nanosecond = I.nanosec = I.ns = 1e-6, I.group = ",", I.decimal = ".", I.placeholder = " _";
+var F = Object.create(null), Ye = 6e4, Xe = Ye * 60, Ze = Xe * 24, Qe = Ze * 365.25;
+F.year = F.yr = F.y = Qe, F.month = F.mo = F.mth = Qe / 12, F.week = F.wk = F.w = Ze * 7, F.day = F.d = Ze, F.hour = F.hr = F.h = Xe, F.minute = F.min = F.m = Ye, F.second = F.sec = F.s = 1e3, F.millisecond = F.millisec = F.ms = 1, F.microsecond = F.microsec = F.us = F.µs = .001, F.nanosecond = F.nanosec = F.ns = 1e-6, F.group = ",", F.decimal = ".", F.placeholder = " _";
 // node_modules/parse-duration/index.js
-var Qe = /((?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([\p{L}]{0,14})/gu;
-rt.unit = I;
-var $e, et = null, tt, nt = (e, t) => (t = String(t).toLowerCase(), e[t] ?? (t.endsWith("s") ? e[t.slice(0, -1)] : void 0));
-function rt(e = "", t = "ms") {
-	let n = null, r, i = rt.unit;
-	(i.placeholder !== et || i.group !== tt) && ($e = RegExp(`(\\d)[${(et = i.placeholder) ?? ""}${(tt = i.group) ?? ""}](\\d)`, "g")), e = String(e);
-	let a = e.replace($e, "$1$2");
-	i.decimal !== "." && (a = a.replaceAll(i.decimal, ".")), Qe.lastIndex = 0;
-	for (let e; e = Qe.exec(a);) {
+var $e = /((?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([\p{L}]{0,14})/gu;
+it.unit = F;
+var et, tt = null, nt, rt = (e, t) => (t = String(t).toLowerCase(), e[t] ?? (t.endsWith("s") ? e[t.slice(0, -1)] : void 0));
+function it(e = "", t = "ms") {
+	let n = null, r, i = it.unit;
+	(i.placeholder !== tt || i.group !== nt) && (et = RegExp(`(\\d)[${(tt = i.placeholder) ?? ""}${(nt = i.group) ?? ""}](\\d)`, "g")), e = String(e);
+	let a = e.replace(et, "$1$2");
+	i.decimal !== "." && (a = a.replaceAll(i.decimal, ".")), $e.lastIndex = 0;
+	for (let e; e = $e.exec(a);) {
 		let a = e[2];
 		if (!a) {
 			if (r) {
@@ -834,21 +834,21 @@ function rt(e = "", t = "ms") {
 				}
 			} else a = t;
 		}
-		r = a = nt(i, a), typeof a == "number" && (n = (n || 0) + e[1] * a);
+		r = a = rt(i, a), typeof a == "number" && (n = (n || 0) + e[1] * a);
 	}
-	return n && n / (nt(i, t) || 1) * (e.trimStart()[0] === "-" ? -1 : 1);
+	return n && n / (rt(i, t) || 1) * (e.trimStart()[0] === "-" ? -1 : 1);
 }
 // node_modules/.fencepost-build/src/protocol/duration.js
-var it = class extends Error {
+var at = class extends Error {
 	name = "DurationInvalid";
 };
-function at(e, t, n) {
-	let r = /^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(t.trim()) ? rt(t.trim()) : null;
-	if (r === null || !Number.isFinite(r)) throw new it(`${e}: ${S(t)} is not a duration. Good ones: 90s, 15m, 1h30m`);
-	if (r < n.least || r > n.most) throw new it(`${e}: ${S(t)} is out of range; it takes ${L(n.least)} to ${L(n.most)}. A good one: 15m`);
+function ot(e, t, n) {
+	let r = /^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(t.trim()) ? it(t.trim()) : null;
+	if (r === null || !Number.isFinite(r)) throw new at(`${e}: ${x(t)} is not a duration. Good ones: 90s, 15m, 1h30m`);
+	if (r < n.least || r > n.most) throw new at(`${e}: ${x(t)} is out of range; it takes ${I(n.least)} to ${I(n.most)}. A good one: 15m`);
 	return Math.round(r);
 }
-function L(e) {
+function I(e) {
 	if (!Number.isFinite(e)) return "an unknown time";
 	let t = Math.max(0, Math.round(e));
 	if (t < 1e3) return t === 0 ? "0s" : `${t}ms`;
@@ -863,14 +863,14 @@ function L(e) {
 	}), i = r.findIndex(([e]) => e > 0);
 	return r.slice(i, i + 2).filter(([e]) => e > 0).map(([e, t]) => `${e}${t}`).join("");
 }
-var ot = {
-	fencepost: /* @__PURE__ */ Le(1),
-	name: /* @__PURE__ */ N(/* @__PURE__ */ M(), /* @__PURE__ */ Me(1)),
-	event: /* @__PURE__ */ M(),
-	previous: /* @__PURE__ */ Re(/* @__PURE__ */ N(/* @__PURE__ */ M(), /* @__PURE__ */ D(/^[0-9a-f]{40,64}$/))),
-	depth: /* @__PURE__ */ N(/* @__PURE__ */ A(), /* @__PURE__ */ T(), /* @__PURE__ */ E(1)),
-	nonce: /* @__PURE__ */ N(/* @__PURE__ */ M(), /* @__PURE__ */ Me(8))
-}, R = class extends Error {
+var st = {
+	fencepost: /* @__PURE__ */ Re(1),
+	name: /* @__PURE__ */ M(/* @__PURE__ */ j(), /* @__PURE__ */ Ne(1)),
+	event: /* @__PURE__ */ j(),
+	previous: /* @__PURE__ */ ze(/* @__PURE__ */ M(/* @__PURE__ */ j(), /* @__PURE__ */ E(/^[0-9a-f]{40,64}$/))),
+	depth: /* @__PURE__ */ M(/* @__PURE__ */ k(), /* @__PURE__ */ Ae(), /* @__PURE__ */ T(1)),
+	nonce: /* @__PURE__ */ M(/* @__PURE__ */ j(), /* @__PURE__ */ Ne(8))
+}, L = class extends Error {
 	record;
 	problem;
 	why;
@@ -880,24 +880,24 @@ var ot = {
 		super(r === "" ? n : `${n}. ${r}`), this.record = e, this.problem = t, this.why = n, this.advice = r;
 	}
 };
-function st(e, t) {
-	return `${e}\n\n${ct(JSON.stringify(t, null, 2))}\n`;
+function ct(e, t) {
+	return `${e}\n\n${lt(JSON.stringify(t, null, 2))}\n`;
 }
-function ct(e) {
+function lt(e) {
 	return e.replace(/\{\n +([^{}[\]]*?)\n +\}/g, (e, t) => `{ ${t.replace(/\n +/g, " ")} }`);
 }
-function lt(e, t, n) {
-	let r = `The record ${n.name} (commit ${n.oid.slice(0, 10)})`, i = "Put its branch back to its last good commit; deleting it would restart the token.", a = ut(n.message);
-	if (dt(a)) throw new R(n.name, "newer", `${r} has format ${a.fencepost}, which is newer than the 1 that this Fencepost reads`, "Upgrade Fencepost here.");
-	let o = /* @__PURE__ */ He(t, a);
-	if (!o.success) throw new R(n.name, "broken", `${r} is not a Fencepost record: ${ft(a, o.issues)}`, i);
+function ut(e, t, n) {
+	let r = `The record ${n.name} (commit ${n.oid.slice(0, 10)})`, i = "Put its branch back to its last good commit; deleting it would restart the token.", a = dt(n.message);
+	if (ft(a)) throw new L(n.name, "newer", `${r} has format ${a.fencepost}, which is newer than the 1 that this Fencepost reads`, "Upgrade Fencepost here.");
+	let o = /* @__PURE__ */ Ue(t, a);
+	if (!o.success) throw new L(n.name, "broken", `${r} is not a Fencepost record: ${pt(a, o.issues)}`, i);
 	let s = o.output;
-	if (me(e, s.name) !== n.name) throw new R(n.name, "misplaced", `${r} belongs to ${S(s.name)}, not to this branch`, i);
+	if (he(e, s.name) !== n.name) throw new L(n.name, "misplaced", `${r} belongs to ${x(s.name)}, not to this branch`, i);
 	let c = s.depth === 1 ? void 0 : s.previous ?? "none";
-	if (n.parents.length > 1 || n.parents[0] !== c) throw new R(n.name, "chain", `${r} does not follow the commit that it says it replaced, so its history was rewritten`, i);
+	if (n.parents.length > 1 || n.parents[0] !== c) throw new L(n.name, "chain", `${r} does not follow the commit that it says it replaced, so its history was rewritten`, i);
 	return s;
 }
-function ut(e) {
+function dt(e) {
 	let t = e.indexOf("\n\n");
 	if (!(t < 0)) try {
 		return JSON.parse(e.slice(t + 2));
@@ -905,171 +905,171 @@ function ut(e) {
 		return;
 	}
 }
-function dt(e) {
+function ft(e) {
 	let t = e?.fencepost;
 	return typeof t == "number" && t > 1;
 }
-function ft(e, t) {
+function pt(e, t) {
 	if (e === void 0) return "its commit message holds no JSON document";
 	let n = t[0];
 	return n ? `${/* @__PURE__ */ De(n) ?? "document"}: ${n.message}` : "unknown";
 }
 // node_modules/.fencepost-build/src/protocol/slots.js
-var pt = 50;
-function mt(e = {}, t = {}) {
+var mt = 50;
+function ht(e = {}, t = {}) {
 	let n = Object.entries({
 		...e,
 		...t
 	}).sort(([, e], [, t]) => Date.parse(t) - Date.parse(e));
-	return n.length === 0 ? {} : { slots: Object.fromEntries(n.slice(0, pt)) };
+	return n.length === 0 ? {} : { slots: Object.fromEntries(n.slice(0, mt)) };
 }
 // node_modules/.fencepost-build/src/protocol/tally.js
-var ht = 100, gt = 200, _t = /* @__PURE__ */ N(/* @__PURE__ */ M(), /* @__PURE__ */ D(/^\d{4}-\d\d-\d\d$/)), z = /* @__PURE__ */ j(/* @__PURE__ */ N(/* @__PURE__ */ A(), /* @__PURE__ */ O(), /* @__PURE__ */ E(0))), vt = {
-	days: /* @__PURE__ */ j(/* @__PURE__ */ Pe(/* @__PURE__ */ Be(_t, /* @__PURE__ */ k({
-		acquired: z,
-		pushed: z,
-		expired: z,
-		finished: z,
-		retried: z,
-		unlocked: z
+var gt = 100, _t = 200, vt = /* @__PURE__ */ M(/* @__PURE__ */ j(), /* @__PURE__ */ E(/^\d{4}-\d\d-\d\d$/)), R = /* @__PURE__ */ A(/* @__PURE__ */ M(/* @__PURE__ */ k(), /* @__PURE__ */ D(), /* @__PURE__ */ T(0))), yt = {
+	days: /* @__PURE__ */ A(/* @__PURE__ */ Fe(/* @__PURE__ */ Ve(vt, /* @__PURE__ */ O({
+		acquired: R,
+		pushed: R,
+		expired: R,
+		finished: R,
+		retried: R,
+		unlocked: R
 	})), {})),
-	recent: /* @__PURE__ */ j(/* @__PURE__ */ Pe(/* @__PURE__ */ Ie(/* @__PURE__ */ k({
-		token: /* @__PURE__ */ N(/* @__PURE__ */ A(), /* @__PURE__ */ O(), /* @__PURE__ */ E(1)),
-		who: /* @__PURE__ */ M(),
-		url: /* @__PURE__ */ j(/* @__PURE__ */ N(/* @__PURE__ */ M(), /* @__PURE__ */ D(/^https?:\/\//))),
-		from: /* @__PURE__ */ N(/* @__PURE__ */ M(), /* @__PURE__ */ Ae()),
-		to: /* @__PURE__ */ N(/* @__PURE__ */ M(), /* @__PURE__ */ Ae()),
-		end: /* @__PURE__ */ ze([
+	recent: /* @__PURE__ */ A(/* @__PURE__ */ Fe(/* @__PURE__ */ Le(/* @__PURE__ */ O({
+		token: /* @__PURE__ */ M(/* @__PURE__ */ k(), /* @__PURE__ */ D(), /* @__PURE__ */ T(1)),
+		who: /* @__PURE__ */ j(),
+		url: /* @__PURE__ */ A(/* @__PURE__ */ M(/* @__PURE__ */ j(), /* @__PURE__ */ E(/^https?:\/\//))),
+		from: /* @__PURE__ */ M(/* @__PURE__ */ j(), /* @__PURE__ */ je()),
+		to: /* @__PURE__ */ M(/* @__PURE__ */ j(), /* @__PURE__ */ je()),
+		end: /* @__PURE__ */ Be([
 			"released",
 			"expired",
 			"finished",
 			"retried",
 			"unlocked"
 		]),
-		pushed: z
+		pushed: R
 	})), [])),
-	pushes: /* @__PURE__ */ j(/* @__PURE__ */ Pe(/* @__PURE__ */ N(/* @__PURE__ */ A(), /* @__PURE__ */ O(), /* @__PURE__ */ E(0)), 0))
+	pushes: /* @__PURE__ */ A(/* @__PURE__ */ Fe(/* @__PURE__ */ M(/* @__PURE__ */ k(), /* @__PURE__ */ D(), /* @__PURE__ */ T(0)), 0))
 };
-function yt(e, t, n) {
-	let r = t === "new" || t === "released" ? [] : [t], i = Ot(e?.record.days, n, ["acquired", ...r]);
+function bt(e, t, n) {
+	let r = t === "new" || t === "released" ? [] : [t], i = kt(e?.record.days, n, ["acquired", ...r]);
 	return e === null || t === "new" ? { days: i } : e.record.event === "unlocked" ? {
 		days: i,
 		recent: e.record.recent ?? []
 	} : {
 		days: i,
-		recent: St(e, t, n)
-	};
-}
-function bt(e, t) {
-	return {
-		days: Ot(e.record.days, t, ["pushed"]),
-		pushes: (e.record.pushes ?? 0) + 1
+		recent: Ct(e, t, n)
 	};
 }
 function xt(e, t) {
 	return {
-		days: Ot(e.record.days, t, ["unlocked"]),
-		recent: St(e, "unlocked", t)
+		days: kt(e.record.days, t, ["pushed"]),
+		pushes: (e.record.pushes ?? 0) + 1
 	};
 }
-function St(e, t, n) {
+function St(e, t) {
+	return {
+		days: kt(e.record.days, t, ["unlocked"]),
+		recent: Ct(e, "unlocked", t)
+	};
+}
+function Ct(e, t, n) {
 	let { token: r, holder: i, since: a, recent: o = [], pushes: s = 0 } = e.record, c = {
 		token: r,
-		who: wt(F(i)),
-		...i.url !== void 0 && i.url.length <= gt ? { url: i.url } : {},
+		who: Tt(P(i)),
+		...i.url !== void 0 && i.url.length <= _t ? { url: i.url } : {},
 		from: a,
-		to: new Date(Ct(e, t, n)).toISOString(),
+		to: new Date(wt(e, t, n)).toISOString(),
 		end: t,
 		...s > 0 ? { pushed: s } : {}
 	};
 	return [...o, c].slice(-8);
 }
-function Ct(e, t, n) {
+function wt(e, t, n) {
 	let r = t === "released" ? e.writtenAt : e.writtenAt + e.record.ttl;
 	return r <= n && r >= Date.parse(e.record.since) ? r : n;
 }
-function wt(e) {
-	return e.length > ht ? `${e.slice(0, 99).toWellFormed()}…` : e;
-}
 function Tt(e) {
+	return e.length > gt ? `${e.slice(0, 99).toWellFormed()}…` : e;
+}
+function Et(e) {
 	return new Date(e).toISOString().slice(0, 10);
 }
-var Et = 864e5;
-function Dt(e, t) {
-	let n = Tt(t + Et);
-	return e?.[n] === void 0 ? Tt(t) : n;
+var Dt = 864e5;
+function Ot(e, t) {
+	let n = Et(t + Dt);
+	return e?.[n] === void 0 ? Et(t) : n;
 }
-function Ot(e, t, n) {
-	let r = Dt(e, t), i = Tt(Date.parse(r) - 34 * Et), a = Object.entries(e ?? {}).filter(([e]) => e >= i && e <= r), o = { ...e?.[r] };
+function kt(e, t, n) {
+	let r = Ot(e, t), i = Et(Date.parse(r) - 34 * Dt), a = Object.entries(e ?? {}).filter(([e]) => e >= i && e <= r), o = { ...e?.[r] };
 	for (let e of n) o[e] = Math.min((o[e] ?? 0) + 1, 2 ** 53 - 1);
 	return Object.fromEntries([...a.filter(([e]) => e !== r), [r, o]]);
 }
 // node_modules/.fencepost-build/src/protocol/lease.js
-var kt = /* @__PURE__ */ k({
-	...ot,
-	kind: /* @__PURE__ */ Le("lease"),
-	event: /* @__PURE__ */ ze([
+var At = /* @__PURE__ */ O({
+	...st,
+	kind: /* @__PURE__ */ Re("lease"),
+	event: /* @__PURE__ */ Be([
 		"acquired",
 		"renewed",
 		"pushed",
 		"released",
 		"unlocked"
 	]),
-	token: /* @__PURE__ */ N(/* @__PURE__ */ A(), /* @__PURE__ */ O(), /* @__PURE__ */ E(1)),
-	state: /* @__PURE__ */ ze(["held", "released"]),
-	ttl: /* @__PURE__ */ N(/* @__PURE__ */ A(), /* @__PURE__ */ T(), /* @__PURE__ */ E(1)),
-	holder: Ue,
-	since: /* @__PURE__ */ N(/* @__PURE__ */ M(), /* @__PURE__ */ Ae()),
-	published: /* @__PURE__ */ j(/* @__PURE__ */ Be(/* @__PURE__ */ M(), /* @__PURE__ */ M())),
-	unlock: /* @__PURE__ */ j(/* @__PURE__ */ k({
-		by: /* @__PURE__ */ M(),
-		reason: /* @__PURE__ */ M()
+	token: /* @__PURE__ */ M(/* @__PURE__ */ k(), /* @__PURE__ */ D(), /* @__PURE__ */ T(1)),
+	state: /* @__PURE__ */ Be(["held", "released"]),
+	ttl: /* @__PURE__ */ M(/* @__PURE__ */ k(), /* @__PURE__ */ Ae(), /* @__PURE__ */ T(1)),
+	holder: We,
+	since: /* @__PURE__ */ M(/* @__PURE__ */ j(), /* @__PURE__ */ je()),
+	published: /* @__PURE__ */ A(/* @__PURE__ */ Ve(/* @__PURE__ */ j(), /* @__PURE__ */ j())),
+	unlock: /* @__PURE__ */ A(/* @__PURE__ */ O({
+		by: /* @__PURE__ */ j(),
+		reason: /* @__PURE__ */ j()
 	})),
-	...vt,
-	slots: /* @__PURE__ */ j(/* @__PURE__ */ Be(/* @__PURE__ */ M(), /* @__PURE__ */ N(/* @__PURE__ */ M(), /* @__PURE__ */ Ae())))
-}), At = class extends Error {
+	...yt,
+	slots: /* @__PURE__ */ A(/* @__PURE__ */ Ve(/* @__PURE__ */ j(), /* @__PURE__ */ M(/* @__PURE__ */ j(), /* @__PURE__ */ je())))
+}), jt = class extends Error {
 	name = "TokenRegressed";
 };
-function B(e) {
+function z(e) {
 	return e === null ? null : {
-		record: lt("lease", kt, e),
+		record: ut("lease", At, e),
 		oid: e.oid,
 		writtenAt: e.writtenAt
 	};
 }
-function V(e) {
-	return me("lease", e);
-}
-function jt(e) {
-	return st(Mt(e), Ve(kt, e));
+function B(e) {
+	return he("lease", e);
 }
 function Mt(e) {
-	let t = qe(`lease ${e.name} #${e.token}`), n = F(e.holder);
-	switch (e.event) {
-		case "acquired": return `${t} acquired by ${n} for ${L(e.ttl)}`;
-		case "renewed": return `${t} renewed by ${n} for ${L(e.ttl)}`;
-		case "pushed": return qe(`${t} pushed ${Nt(e.published ?? {})} by ${n}`);
-		case "released": return `${t} released by ${n}`;
-		case "unlocked": return qe(`${t} unlocked by ${e.unlock?.by ?? "?"}: ${e.unlock?.reason ?? "?"}`);
-	}
+	return ct(Nt(e), He(At, e));
 }
 function Nt(e) {
+	let t = Je(`lease ${e.name} #${e.token}`), n = P(e.holder);
+	switch (e.event) {
+		case "acquired": return `${t} acquired by ${n} for ${I(e.ttl)}`;
+		case "renewed": return `${t} renewed by ${n} for ${I(e.ttl)}`;
+		case "pushed": return Je(`${t} pushed ${Pt(e.published ?? {})} by ${n}`);
+		case "released": return `${t} released by ${n}`;
+		case "unlocked": return Je(`${t} unlocked by ${e.unlock?.by ?? "?"}: ${e.unlock?.reason ?? "?"}`);
+	}
+}
+function Pt(e) {
 	let t = Object.entries(e).map(([e, t]) => `${e.replace(/^refs\/(heads|tags)\//, "")} ${t.slice(0, 10)}`);
 	return t.length > 4 ? `${t.slice(0, 4).join(", ")} and ${t.length - 4} more` : t.join(", ");
 }
-function Pt(e) {
+function Ft(e) {
 	return Math.min(3e4, Math.floor(e / 3));
 }
-function H(e) {
+function V(e) {
 	return e.writtenAt + e.record.ttl;
 }
-function Ft(e, t) {
-	Lt(t.lease, e, t.witness ?? 0);
-	let n = It(e, t);
+function It(e, t) {
+	Rt(t.lease, e, t.witness ?? 0);
+	let n = Lt(e, t);
 	if (e !== null && n === null) return {
 		outcome: "refuse",
 		holding: e,
-		expiresAt: H(e)
+		expiresAt: V(e)
 	};
 	let r = e === null || e.record.depth >= 500 && t.keepChain !== !0, i = {
 		fencepost: 1,
@@ -1085,7 +1085,7 @@ function Ft(e, t) {
 		previous: e?.oid ?? null,
 		depth: r ? 1 : (e?.record.depth ?? 0) + 1,
 		nonce: t.nonce,
-		...yt(e, n ?? "new", t.now)
+		...bt(e, n ?? "new", t.now)
 	};
 	return {
 		outcome: "grant",
@@ -1097,18 +1097,18 @@ function Ft(e, t) {
 		}
 	};
 }
-function It(e, t) {
-	return e === null ? "new" : e.record.state === "released" ? "released" : t.holderFinished === !0 ? "finished" : Ke(e.record.holder, t.claim) ? "retried" : (t.unchangedFor ?? 0) >= e.record.ttl || t.now >= H(e) + t.skew ? "expired" : null;
+function Lt(e, t) {
+	return e === null ? "new" : e.record.state === "released" ? "released" : t.holderFinished === !0 ? "finished" : qe(e.record.holder, t.claim) ? "retried" : (t.unchangedFor ?? 0) >= e.record.ttl || t.now >= V(e) + t.skew ? "expired" : null;
 }
-function Lt(e, t, n) {
+function Rt(e, t, n) {
 	let r = t?.record.token ?? 0;
-	if (!(r >= n)) throw new At(`The lease ${S(e)} went backwards: token ${n} was seen before, and now ${r === 0 ? "its record is gone" : `it says ${r}`}. Nothing was written. Put its branch back to its last good commit before anything runs again.`);
+	if (!(r >= n)) throw new jt(`The lease ${x(e)} went backwards: token ${n} was seen before, and now ${r === 0 ? "its record is gone" : `it says ${r}`}. Nothing was written. Put its branch back to its last good commit before anything runs again.`);
 }
-function Rt(e, t) {
-	return e !== null && e.record.state === "held" && e.record.token === t.token && Ge(e.record.holder, t.claim);
+function zt(e, t) {
+	return e !== null && e.record.state === "held" && e.record.token === t.token && Ke(e.record.holder, t.claim);
 }
-function zt(e, t, n) {
-	if (!Rt(e, t)) return null;
+function Bt(e, t, n) {
+	if (!zt(e, t)) return null;
 	let { published: r, unlock: i, ...a } = e.record;
 	return {
 		record: {
@@ -1118,17 +1118,17 @@ function zt(e, t, n) {
 			previous: e.oid,
 			depth: e.record.depth + 1,
 			nonce: n.nonce,
-			...mt(e.record.slots, n.slots),
+			...ht(e.record.slots, n.slots),
 			...n.event === "pushed" ? {
 				published: n.published,
-				...bt(e, n.now ?? e.writtenAt)
+				...xt(e, n.now ?? e.writtenAt)
 			} : {}
 		},
 		expected: e.oid,
 		root: !1
 	};
 }
-function Bt(e, t) {
+function Vt(e, t) {
 	if (e === null) return { outcome: "absent" };
 	if (e.record.token !== t.token) return {
 		outcome: "moved-on",
@@ -1144,7 +1144,7 @@ function Bt(e, t) {
 		write: {
 			record: {
 				...i,
-				...xt(e, t.now),
+				...St(e, t.now),
 				token: e.record.token + 1,
 				state: "released",
 				event: "unlocked",
@@ -1161,48 +1161,41 @@ function Bt(e, t) {
 		}
 	};
 }
-var Vt = 2 / 3;
-function Ht(e, t) {
-	return Math.max(t.wall - e.wall, t.monotonic - e.monotonic);
-}
-function Ut(e, t, n) {
-	return !(Ht(t, n) < e * Vt);
-}
-({ ...ot });
+({ ...st });
 // node_modules/.fencepost-build/src/protocol/fence.js
-var Wt = /* @__PURE__ */ N(/* @__PURE__ */ M(), /* @__PURE__ */ D(/^[0-9a-f]{40,64}$/)), Gt = /* @__PURE__ */ k({
-	...ot,
-	kind: /* @__PURE__ */ Le("fence"),
-	event: /* @__PURE__ */ ze(["sealed", "accepted"]),
-	token: /* @__PURE__ */ N(/* @__PURE__ */ A(), /* @__PURE__ */ O(), /* @__PURE__ */ E(1)),
-	holder: Ue,
-	fingerprint: /* @__PURE__ */ j(Wt),
-	accepted: /* @__PURE__ */ j(/* @__PURE__ */ k({
-		token: /* @__PURE__ */ N(/* @__PURE__ */ A(), /* @__PURE__ */ O(), /* @__PURE__ */ E(1)),
-		fingerprint: /* @__PURE__ */ j(Wt),
-		published: /* @__PURE__ */ Be(/* @__PURE__ */ M(), /* @__PURE__ */ M())
+var Ht = /* @__PURE__ */ M(/* @__PURE__ */ j(), /* @__PURE__ */ E(/^[0-9a-f]{40,64}$/)), Ut = /* @__PURE__ */ O({
+	...st,
+	kind: /* @__PURE__ */ Re("fence"),
+	event: /* @__PURE__ */ Be(["sealed", "accepted"]),
+	token: /* @__PURE__ */ M(/* @__PURE__ */ k(), /* @__PURE__ */ D(), /* @__PURE__ */ T(1)),
+	holder: We,
+	fingerprint: /* @__PURE__ */ A(Ht),
+	accepted: /* @__PURE__ */ A(/* @__PURE__ */ O({
+		token: /* @__PURE__ */ M(/* @__PURE__ */ k(), /* @__PURE__ */ D(), /* @__PURE__ */ T(1)),
+		fingerprint: /* @__PURE__ */ A(Ht),
+		published: /* @__PURE__ */ Ve(/* @__PURE__ */ j(), /* @__PURE__ */ j())
 	}))
 });
-function Kt({ of: e, name: t }) {
+function Wt({ of: e, name: t }) {
 	return e === "lease" ? t : `${e}s//${t}`;
 }
-function qt(e) {
-	return me("fence", Kt(e));
+function Gt(e) {
+	return he("fence", Wt(e));
 }
-function Jt(e) {
+function Kt(e) {
 	return e && {
-		record: lt("fence", Gt, e),
+		record: ut("fence", Ut, e),
 		oid: e.oid
 	};
 }
-function Yt(e) {
+function qt(e) {
 	let { name: t, token: n, event: r, holder: i, accepted: a } = e;
-	return st(qe(`fence ${t} #${n} ${r === "sealed" ? "sealed for" : `accepted ${Xt(a?.published ?? {})}from`} ${F(i)}`), Ve(Gt, e));
+	return ct(Je(`fence ${t} #${n} ${r === "sealed" ? "sealed for" : `accepted ${Jt(a?.published ?? {})}from`} ${P(i)}`), He(Ut, e));
 }
-function Xt(e) {
+function Jt(e) {
 	return Object.entries(e).map(([e, t]) => `${e.replace(/^refs\/(heads|tags)\//, "")} ${t.slice(0, 10)} `).slice(0, 4).join("");
 }
-function Zt(e, t, { token: n, claim: r, fingerprint: i }, { nonce: a, keepChain: o = !1 }) {
+function Yt(e, t, { token: n, claim: r, fingerprint: i }, { nonce: a, keepChain: o = !1 }) {
 	if (e !== null && e.record.token > n) return {
 		outcome: "superseded",
 		seen: e
@@ -1213,7 +1206,7 @@ function Zt(e, t, { token: n, claim: r, fingerprint: i }, { nonce: a, keepChain:
 		seen: e,
 		published: s.published
 	};
-	if (e !== null && e.record.token === n) return Ge(e.record.holder, r) ? {
+	if (e !== null && e.record.token === n) return Ke(e.record.holder, r) ? {
 		outcome: "sealed",
 		seen: e
 	} : {
@@ -1227,7 +1220,7 @@ function Zt(e, t, { token: n, claim: r, fingerprint: i }, { nonce: a, keepChain:
 			record: {
 				fencepost: 1,
 				kind: "fence",
-				name: Kt(t),
+				name: Wt(t),
 				event: "sealed",
 				token: n,
 				holder: r,
@@ -1243,31 +1236,31 @@ function Zt(e, t, { token: n, claim: r, fingerprint: i }, { nonce: a, keepChain:
 	};
 }
 // node_modules/.fencepost-build/src/store/store.js
-var U = class extends Error {
+var H = class extends Error {
 	name = "StoreUnavailable";
-}, W = class extends Error {
+}, U = class extends Error {
 	name = "StoreRefused";
-}, Qt = class extends Error {
+}, Xt = class extends Error {
 	name = "StoreMisconfigured";
-}, $t = 50;
-async function en({ store: e, clock: t, chance: n }, r, i, a = {}) {
-	let o = qt(r), s = !1;
-	for (let c = 0; c < $t; c++) {
-		let { records: l } = await e.read([o], a), u = Zt(Jt(l[0] ?? null), r, i, {
+}, Zt = 50;
+async function Qt({ store: e, clock: t, chance: n }, r, i, a = {}) {
+	let o = Gt(r), s = !1;
+	for (let c = 0; c < Zt; c++) {
+		let { records: l } = await e.read([o], a), u = Yt(Kt(l[0] ?? null), r, i, {
 			nonce: n.nonce(),
 			keepChain: s
 		});
 		if (u.outcome === "superseded") return {
 			...u,
-			why: nn(r, i.token, u.seen)
+			why: en(r, i.token, u.seen)
 		};
 		if (u.outcome === "sealed") return {
 			...u,
 			fresh: !1
 		};
 		if (u.outcome !== "seal") return u;
-		let d = await tn(e, r, u.write, a).catch((e) => {
-			if (!(e instanceof W) || !u.write.root || u.write.expected === null) throw e;
+		let d = await $t(e, r, u.write, a).catch((e) => {
+			if (!(e instanceof U) || !u.write.root || u.write.expected === null) throw e;
 			return s = !0, null;
 		});
 		if (d) return {
@@ -1277,14 +1270,14 @@ async function en({ store: e, clock: t, chance: n }, r, i, a = {}) {
 		};
 		await t.sleep(Math.min(20 * 2 ** c, 1e3) * (.5 + n.random()), a.signal);
 	}
-	throw new U(`The fence of ${S(r.name)} changed ${$t} times while it was being sealed. Try again later.`);
+	throw new H(`The fence of ${x(r.name)} changed ${Zt} times while it was being sealed. Try again later.`);
 }
-async function tn(e, t, { record: n, expected: r, root: i }, a) {
+async function $t(e, t, { record: n, expected: r, root: i }, a) {
 	let o = {
-		message: Yt(n),
+		message: qt(n),
 		root: i
 	}, s = await e.swap([{
-		name: qt(t),
+		name: Gt(t),
 		expected: r,
 		next: o
 	}], a), c = s.outcome === "applied" ? s.written[0] : null;
@@ -1293,13 +1286,13 @@ async function tn(e, t, { record: n, expected: r, root: i }, a) {
 		oid: c.oid
 	} : null;
 }
-function nn({ of: e, name: t }, n, { record: r }) {
-	let i = F(r.holder);
-	return `token ${n} of the ${e} ${S(t)} is too late: the fence of the destination has token ${r.token}, by ${i}`;
+function en({ of: e, name: t }, n, { record: r }) {
+	let i = P(r.holder);
+	return `token ${n} of the ${e} ${x(t)} is too late: the fence of the destination has token ${r.token}, by ${i}`;
 }
 // node_modules/.fencepost-build/src/gate/accept.js
-async function rn(e, t, n, r, i = {}) {
-	let a = await en(e, {
+async function tn(e, t, n, r, i = {}) {
+	let a = await Qt(e, {
 		of: "resource",
 		name: t
 	}, n, i), { token: o, holder: s } = a.seen.record;
@@ -1307,7 +1300,7 @@ async function rn(e, t, n, r, i = {}) {
 		outcome: "accepted",
 		value: await r(n.token)
 	};
-	let c = `token ${n.token} was used for ${S(t)} already, and is good for one write`;
+	let c = `token ${n.token} was used for ${x(t)} already, and is good for one write`;
 	return {
 		outcome: "superseded",
 		token: o,
@@ -1316,11 +1309,11 @@ async function rn(e, t, n, r, i = {}) {
 	};
 }
 // node_modules/.fencepost-build/src/github/queries.js
-var an = "oid message committedDate parents(first: 2) { nodes { oid } }", on = "oid message committedDate parents(first: 2) { nodes { oid message committedDate parents(first: 2) { nodes { oid } } } }";
-function sn(e, t, n = !1) {
-	let r = Object.fromEntries(t.map((t, n) => [`ref${n}`, x(e.prefix, t)]));
+var nn = "oid message committedDate parents(first: 2) { nodes { oid } }", rn = "oid message committedDate parents(first: 2) { nodes { oid message committedDate parents(first: 2) { nodes { oid } } } }";
+function an(e, t, n = !1) {
+	let r = Object.fromEntries(t.map((t, n) => [`ref${n}`, b(e.prefix, t)]));
 	return {
-		query: `query FencepostRead($owner: String!, $name: String!${t.map((e, t) => `, $ref${t}: String!`).join("")}) { repository(owner: $owner, name: $name) { ${["id", ...t.map((e, t) => `r${t}: ref(qualifiedName: $ref${t}) { target { ... on Commit { ${n ? on : an} } } }`)].join(" ")} } }`,
+		query: `query FencepostRead($owner: String!, $name: String!${t.map((e, t) => `, $ref${t}: String!`).join("")}) { repository(owner: $owner, name: $name) { ${["id", ...t.map((e, t) => `r${t}: ref(qualifiedName: $ref${t}) { target { ... on Commit { ${n ? rn : nn} } } }`)].join(" ")} } }`,
 		variables: {
 			owner: e.owner,
 			name: e.name,
@@ -1328,20 +1321,20 @@ function sn(e, t, n = !1) {
 		}
 	};
 }
-function cn(e, t) {
-	let n = bn(e), r = t.map((e, t) => {
+function on(e, t) {
+	let n = vn(e), r = t.map((e, t) => {
 		let r = n[`r${t}`];
 		if (r === void 0) throw TypeError("a ref that was asked for is not in the answer");
-		return r === null ? null : Sn(e, r.target);
+		return r === null ? null : bn(e, r.target);
 	});
 	return {
 		repositoryId: String(n.id),
 		tips: r
 	};
 }
-function ln(e, t, n) {
+function sn(e, t, n) {
 	return {
-		query: `query FencepostList($owner: String!, $name: String!, $folder: String!, $after: String) { repository(owner: $owner, name: $name) { refs(refPrefix: $folder, first: 100, after: $after, orderBy: { field: ALPHABETICAL, direction: ASC }) { nodes { prefix name target { ... on Commit { ${an} } } } pageInfo { hasNextPage endCursor } } } }`,
+		query: `query FencepostList($owner: String!, $name: String!, $folder: String!, $after: String) { repository(owner: $owner, name: $name) { refs(refPrefix: $folder, first: 100, after: $after, orderBy: { field: ALPHABETICAL, direction: ASC }) { nodes { prefix name target { ... on Commit { ${nn} } } } pageInfo { hasNextPage endCursor } } } }`,
 		variables: {
 			owner: e.owner,
 			name: e.name,
@@ -1350,59 +1343,59 @@ function ln(e, t, n) {
 		}
 	};
 }
-function un(e, t) {
-	let { refs: n } = bn(t);
+function cn(e, t) {
+	let { refs: n } = vn(t);
 	return {
 		records: n.nodes.flatMap((t) => {
-			let n = he(e.prefix, t.prefix + t.name);
-			return n === null ? [] : [G(n, t.target)];
+			let n = ge(e.prefix, t.prefix + t.name);
+			return n === null ? [] : [W(n, t.target)];
 		}),
-		next: xn(n)
+		next: yn(n)
 	};
 }
-function dn(e, t, n, r) {
+function ln(e, t, n, r) {
 	return {
-		query: `query FencepostHistory($owner: String!, $name: String!, $ref: String!, $first: Int!, $after: String) { repository(owner: $owner, name: $name) { ref(qualifiedName: $ref) { target { ... on Commit { history(first: $first, after: $after) { nodes { ${an} } pageInfo { hasNextPage endCursor } } } } } } }`,
+		query: `query FencepostHistory($owner: String!, $name: String!, $ref: String!, $first: Int!, $after: String) { repository(owner: $owner, name: $name) { ref(qualifiedName: $ref) { target { ... on Commit { history(first: $first, after: $after) { nodes { ${nn} } pageInfo { hasNextPage endCursor } } } } } } }`,
 		variables: {
 			owner: e.owner,
 			name: e.name,
-			ref: x(e.prefix, t),
+			ref: b(e.prefix, t),
 			first: n,
 			after: r
 		}
 	};
 }
-function fn(e, t) {
-	let { ref: n } = bn(t);
+function un(e, t) {
+	let { ref: n } = vn(t);
 	if (n === null) return {
 		records: [],
 		next: null
 	};
 	let { history: r } = n.target;
 	return {
-		records: r.nodes.map((t) => G(e, t)),
-		next: xn(r)
+		records: r.nodes.map((t) => W(e, t)),
+		next: yn(r)
 	};
 }
-function pn(e, t, n, r) {
+function dn(e, t, n, r) {
 	return {
-		query: `mutation FencepostCommit($input: CreateCommitOnBranchInput!) { createCommitOnBranch(input: $input) { commit { ${an} } } }`,
+		query: `mutation FencepostCommit($input: CreateCommitOnBranchInput!) { createCommitOnBranch(input: $input) { commit { ${nn} } } }`,
 		variables: { input: {
 			branch: {
 				repositoryNameWithOwner: `${e.owner}/${e.name}`,
-				branchName: x(e.prefix, t).slice(11)
+				branchName: b(e.prefix, t).slice(11)
 			},
 			expectedHeadOid: n,
 			message: r
 		} }
 	};
 }
-function mn(e, t) {
+function fn(e, t) {
 	let n = t.createCommitOnBranch;
-	return G(e, n.commit);
+	return W(e, n.commit);
 }
-var hn = "0".repeat(40);
-function gn(e, t, n) {
+var pn = "0".repeat(40);
+function mn(e, t, n) {
 	return {
 		query: "mutation FencepostUpdateRefs($input: UpdateRefsInput!) { updateRefs(input: $input) { clientMutationId } }",
 		variables: { input: {
@@ -1410,44 +1403,44 @@ function gn(e, t, n) {
 			clientMutationId: n,
 			refUpdates: t.map(({ name: e, before: t, after: n, force: r }) => ({
 				name: e,
-				beforeOid: t ?? hn,
-				afterOid: n ?? hn,
+				beforeOid: t ?? pn,
+				afterOid: n ?? pn,
 				force: r
 			}))
 		} }
 	};
 }
-function _n(e, t) {
+function hn(e, t) {
 	return e?.updateRefs?.clientMutationId === t;
 }
-function vn(e, t) {
+function gn(e, t) {
 	let n = t;
-	return G(e, {
+	return W(e, {
 		oid: n.sha,
 		message: n.message,
 		committedDate: n.committer.date,
 		parents: { nodes: n.parents.map(({ sha: e }) => ({ oid: e })) }
 	});
 }
-function yn(e) {
+function _n(e) {
 	return e?.object?.sha;
 }
-function bn(e) {
+function vn(e) {
 	let { repository: t } = e;
 	if (t == null) throw TypeError("no repository in the answer");
 	return t;
 }
-function xn({ pageInfo: e }) {
+function yn({ pageInfo: e }) {
 	return e.hasNextPage ? e.endCursor : null;
 }
-function Sn(e, t) {
+function bn(e, t) {
 	let n = t?.parents.nodes[0];
 	return {
-		...G(e, t),
-		before: n?.message === void 0 ? null : G(e, n)
+		...W(e, t),
+		before: n?.message === void 0 ? null : W(e, n)
 	};
 }
-function G(e, t) {
+function W(e, t) {
 	let n = Date.parse(t?.committedDate ?? "");
 	if (typeof t?.oid != "string" || typeof t.message != "string" || Number.isNaN(n)) throw TypeError("a commit without id, message or date in the answer");
 	let r = t.parents.nodes.map(({ oid: e }) => e);
@@ -1460,8 +1453,8 @@ function G(e, t) {
 	};
 }
 // node_modules/.fencepost-build/src/github/publish.js
-function Cn(e, t, n) {
-	let { query: r, variables: i } = sn(e, t, !0);
+function xn(e, t, n) {
+	let { query: r, variables: i } = an(e, t, !0);
 	return {
 		query: r.replace("$name: String!", "$name: String!, $branch: String!").replace("{ id", "{ branch: ref(qualifiedName: $branch) { target { ... on Commit { oid tree { oid } } } } id"),
 		variables: {
@@ -1470,50 +1463,32 @@ function Cn(e, t, n) {
 		}
 	};
 }
-function wn(e, t) {
+function Sn(e, t) {
 	let { repository: n } = e, r = n?.branch;
 	if (r === void 0) throw TypeError("a branch that was asked for is not in the answer");
 	let { oid: i, tree: a } = r?.target ?? {};
 	if (r !== null && (typeof i != "string" || typeof a?.oid != "string")) throw TypeError("a branch without commit or tree in the answer");
 	return {
-		...cn(e, t),
+		...on(e, t),
 		branch: r === null ? null : {
 			oid: i,
 			tree: a?.oid
 		}
 	};
 }
-function Tn(e) {
+function Cn(e) {
 	let { sha: t } = e;
 	if (typeof t != "string" || !/^[0-9a-f]{40,64}$/.test(t)) throw TypeError("an object without id in the answer");
 	return t;
 }
-// node_modules/.fencepost-build/src/protocol/paths.js
-function En(e) {
-	let t = Dn(e);
-	if (t) throw new b(`The path ${S(e)} ${t}. A good one: posts/hello.md`);
-	return e;
-}
-function Dn(e) {
-	if (e === "") return "is empty";
-	if (!e.isWellFormed()) return "is not valid Unicode";
-	if (e.length > 4e3) return "is longer than 4000 characters";
-	if (e.startsWith("/")) return "begins with a slash";
-	if (/[\u0000-\u001f\u007f\\]/.test(e)) return "has a control character or a backslash";
-	for (let t of e.split("/")) {
-		if (t === "" || t === "." || t === "..") return "has an empty, `.` or `..` part between its slashes";
-		if (/^(\.git|git~1)[ .]*(:.*)?$/i.test(t.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, ""))) return "has a part that stands for git's own folder";
-	}
-	return null;
-}
 // node_modules/.fencepost-build/src/github/advice.js
-var On = "    permissions:\n      contents: write";
-function kn(e, t, n, r) {
+var wn = "    permissions:\n      contents: write";
+function Tn(e, t, n, r) {
 	let i = n.words === "" ? "" : ` GitHub says: ${n.words.replace(/\.$/, "")}.`;
 	switch (n.lack) {
 		case "permission": return r && e === "write to" ? `Could not write to ${t}: this run belongs to a pull request from a fork, and GitHub gives such a run a token that can only read, whatever its workflow asks for.${i} Run Fencepost on push, schedule or workflow_dispatch instead, or skip its job for forks with
     if: github.event.pull_request.head.repo.full_name == github.repository` : `Could not ${e} ${t}: the token lacks the permission.${i} Give the job this, beside the permissions that it names already, since naming one sets all others to none:
-${On}
+${wn}
 A personal or app token takes the repository permission "Contents: Read and write". If the token has it, the repository may be archived, or its owner may keep the token out.`;
 		case "credentials": return `Could not ${e} ${t}: GitHub does not accept the token.${i} It is mistyped, was revoked or has expired; a job's GITHUB_TOKEN ends with its job. Give Fencepost a token that is valid now.`;
 		case "invisible": return `Could not ${e} ${t}: there is no such repository, or this token cannot see it.${i} Check owner and name. A job's GITHUB_TOKEN reaches the repository of its workflow only; any other takes a personal or app token with "Contents: Read and write" there.`;
@@ -1522,24 +1497,24 @@ A personal or app token takes the repository permission "Contents: Read and writ
 	}
 }
 // node_modules/.fencepost-build/src/github/requests.js
-async function An(e, t, n, r) {
-	let i = await Mn(e, t, n, r);
-	return typeof i == "string" ? Pn(i) : Fn(i) ?? Nn(i, i.data);
+async function En(e, t, n, r) {
+	let i = await On(e, t, n, r);
+	return typeof i == "string" ? An(i) : jn(i) ?? kn(i, i.data);
 }
-async function jn(e, t, n, r) {
-	let i = await Mn(e, "POST /graphql", {
+async function Dn(e, t, n, r) {
+	let i = await On(e, "POST /graphql", {
 		query: t,
 		variables: n
 	}, r);
-	if (typeof i == "string") return Pn(i);
-	let a = Fn(i);
+	if (typeof i == "string") return An(i);
+	let a = jn(i);
 	return a?.kind === "no" && a.code === "404" ? {
 		kind: "refused",
 		lack: "endpoint",
 		words: a.words
-	} : a ?? Rn(i);
+	} : a ?? Pn(i);
 }
-async function Mn(e, t, n, r) {
+async function On(e, t, n, r) {
 	r?.throwIfAborted();
 	try {
 		return await e.request(t, {
@@ -1552,29 +1527,29 @@ async function Mn(e, t, n, r) {
 		return t ?? (e instanceof Error ? e.message : String(e));
 	}
 }
-function Nn({ headers: e }, t) {
+function kn({ headers: e }, t) {
 	let n = e.etag;
 	return {
 		kind: "ok",
 		data: t,
-		date: zn(e),
+		date: Fn(e),
 		etag: n === void 0 ? null : String(n)
 	};
 }
-function Pn(e) {
+function An(e) {
 	return {
 		kind: "unknown",
 		answered: !1,
 		words: e
 	};
 }
-function Fn(e) {
-	let { status: t } = e, n = Bn(e);
+function jn(e) {
+	let { status: t } = e, n = In(e);
 	return t >= 200 && t < 300 ? null : t === 304 ? { kind: "unchanged" } : t === 401 ? {
 		kind: "refused",
 		lack: "credentials",
 		words: n
-	} : t === 403 || t === 429 ? In(e, n) ?? {
+	} : t === 403 || t === 429 ? Mn(e, n) ?? {
 		kind: "refused",
 		lack: "permission",
 		words: n
@@ -1592,8 +1567,8 @@ function Fn(e) {
 		words: n
 	};
 }
-function In({ status: e, headers: t }, n) {
-	let r = zn(t), i = t["retry-after"];
+function Mn({ status: e, headers: t }, n) {
+	let r = Fn(t), i = t["retry-after"];
 	if (i !== void 0) {
 		let e = String(i).trim() === "" ? NaN : Number(i);
 		return {
@@ -1606,7 +1581,7 @@ function In({ status: e, headers: t }, n) {
 	return String(t["x-ratelimit-remaining"] ?? "") === "0" ? {
 		kind: "limited",
 		limit: "primary",
-		wait: Ln(t, r),
+		wait: Nn(t, r),
 		date: r
 	} : e === 429 || /\brate limit\b/i.test(n) ? {
 		kind: "limited",
@@ -1615,11 +1590,11 @@ function In({ status: e, headers: t }, n) {
 		date: r
 	} : null;
 }
-function Ln(e, t) {
+function Nn(e, t) {
 	let n = Number(e["x-ratelimit-reset"] ?? NaN) * 1e3;
 	return Number.isFinite(n) && t !== null ? Math.max(n - t, 0) + 1e3 : null;
 }
-function Rn(e) {
+function Pn(e) {
 	let t = e.data;
 	if (typeof t != "object" || !t || !("data" in t || "errors" in t)) return {
 		kind: "unknown",
@@ -1627,15 +1602,15 @@ function Rn(e) {
 		words: "an answer that is not GraphQL"
 	};
 	let n = t.errors ?? [];
-	if (n.length === 0) return Nn(e, t.data);
-	let r = n.map(({ message: e }) => e ?? "").join("; "), i = (...e) => n.find(({ type: t }) => e.includes(t ?? "")), a = zn(e.headers);
+	if (n.length === 0) return kn(e, t.data);
+	let r = n.map(({ message: e }) => e ?? "").join("; "), i = (...e) => n.find(({ type: t }) => e.includes(t ?? "")), a = Fn(e.headers);
 	if (i("RATE_LIMITED", "RATE_LIMIT")) return {
 		kind: "limited",
 		limit: "primary",
-		wait: Ln(e.headers, a),
+		wait: Nn(e.headers, a),
 		date: a
 	};
-	let o = In({
+	let o = Mn({
 		...e,
 		headers: {
 			...e.headers,
@@ -1664,16 +1639,16 @@ function Rn(e) {
 		words: r
 	};
 }
-function zn(e) {
+function Fn(e) {
 	let t = Date.parse(String(e.date ?? ""));
 	return Number.isNaN(t) ? null : t;
 }
-function Bn({ data: e }) {
+function In({ data: e }) {
 	let t = typeof e == "string" ? e : e?.message;
 	return typeof t == "string" ? t.replace(/\s+/g, " ").trim().slice(0, 300) : "";
 }
-var Vn = 6e4;
-function Hn(e, t, { signal: n }) {
+var Ln = 6e4;
+function Rn(e, t, { signal: n }) {
 	let { octokit: r, clock: i, chance: a, repository: o } = e, s = e.waitLimit, c = 0;
 	async function l(e) {
 		for (;;) {
@@ -1684,18 +1659,18 @@ function Hn(e, t, { signal: n }) {
 		}
 	}
 	function u(n) {
-		return new (n.lack === "empty" || n.lack === "endpoint" ? Qt : W)(kn(t, o, n, e.forkPullRequest));
+		return new (n.lack === "empty" || n.lack === "endpoint" ? Xt : U)(Tn(t, o, n, e.forkPullRequest));
 	}
 	async function d(r) {
-		let a = Math.max(r.wait ?? Vn * 2 ** c, 1e3), l = (r.date ?? i.read().wall) + a, u = r.limit === "primary" ? "GitHub's rate limit for this token is used up" : "GitHub's secondary rate limit holds this token back", d = `${new Date(l).toISOString().slice(11, 19)} UTC (in ${L(Math.ceil(a / 1e3) * 1e3)})`;
-		if (a > s) throw new U(`Could not ${t} ${o}: ${u}. It will be possible again at ${d}; run this again then. Nothing was changed by the request that was held back.`);
+		let a = Math.max(r.wait ?? Ln * 2 ** c, 1e3), l = (r.date ?? i.read().wall) + a, u = r.limit === "primary" ? "GitHub's rate limit for this token is used up" : "GitHub's secondary rate limit holds this token back", d = `${new Date(l).toISOString().slice(11, 19)} UTC (in ${I(Math.ceil(a / 1e3) * 1e3)})`;
+		if (a > s) throw new H(`Could not ${t} ${o}: ${u}. It will be possible again at ${d}; run this again then. Nothing was changed by the request that was held back.`);
 		c === 0 && e.warn(`${u}. Waiting until ${d} to ${t} ${o}.`), c++, s -= a, await i.sleep(a, n);
 	}
-	let f = ({ query: e, variables: t }) => l(() => jn(r, e, t, n)), p = (e) => i.sleep(200 * 2 ** (e - 1) * (.5 + a.random()), n);
+	let f = ({ query: e, variables: t }) => l(() => Dn(r, e, t, n)), p = (e) => i.sleep(200 * 2 ** (e - 1) * (.5 + a.random()), n);
 	return {
 		rest: (t, i) => {
 			let { owner: a, name: o } = e.place;
-			return l(() => An(r, t, {
+			return l(() => En(r, t, {
 				owner: a,
 				repo: o,
 				...i
@@ -1712,25 +1687,25 @@ function Hn(e, t, { signal: n }) {
 					if (!(e instanceof TypeError)) throw e;
 					a = e.message;
 				}
-				if (r === 3) throw new U(`Could not ${t} ${o}: GitHub did not answer as it should, 3 times, last with: ${a}. Try again later; githubstatus.com tells of GitHub's own faults.`);
+				if (r === 3) throw new H(`Could not ${t} ${o}: GitHub did not answer as it should, 3 times, last with: ${a}. Try again later; githubstatus.com tells of GitHub's own faults.`);
 				await p(r);
 			}
 		}
 	};
 }
 // node_modules/.fencepost-build/src/store/github-commits.js
-var Un = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-async function Wn(e, t, n) {
+var zn = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+async function Bn(e, t, n) {
 	let { next: r, name: i } = n;
 	if (r === null) return {
 		kind: "made",
 		commit: null
 	};
-	let a = n.expected === null || r.root ? [] : [n.expected], o = (t) => Kn(e, "POST /repos/{owner}/{repo}/git/commits", {
+	let a = n.expected === null || r.root ? [] : [n.expected], o = (t) => Hn(e, "POST /repos/{owner}/{repo}/git/commits", {
 		message: r.message,
 		tree: t,
 		parents: a
-	}, (e) => vn(i, e)), s = await o(t.tree);
+	}, (e) => gn(i, e)), s = await o(t.tree);
 	if ("value" in s) return {
 		kind: "made",
 		commit: s.value
@@ -1739,7 +1714,7 @@ async function Wn(e, t, n) {
 		kind: "failed",
 		...s
 	};
-	let c = await Gn(e);
+	let c = await Vn(e);
 	if (!("value" in c)) return {
 		kind: "failed",
 		...c
@@ -1753,8 +1728,8 @@ async function Wn(e, t, n) {
 		...l
 	};
 }
-function Gn(e) {
-	return Kn(e, "POST /repos/{owner}/{repo}/git/trees", { tree: [{
+function Vn(e) {
+	return Hn(e, "POST /repos/{owner}/{repo}/git/trees", { tree: [{
 		path: "fencepost.txt",
 		mode: "100644",
 		type: "blob",
@@ -1765,7 +1740,7 @@ function Gn(e) {
 		return t;
 	});
 }
-async function Kn(e, t, n, r) {
+async function Hn(e, t, n, r) {
 	for (let i = 1;; i++) {
 		let a = await e.rest(t, n), o = "words" in a ? a.words : "";
 		if (a.kind === "no") return {
@@ -1785,26 +1760,123 @@ async function Kn(e, t, n, r) {
 		await e.pause(i);
 	}
 }
+// node_modules/.fencepost-build/src/protocol/paths.js
+function Un(e) {
+	let t = Wn(e);
+	if (t) throw new y(`The path ${x(e)} ${t}. A good one: posts/hello.md`);
+	return e;
+}
+function Wn(e) {
+	if (e === "") return "is empty";
+	if (!e.isWellFormed()) return "is not valid Unicode";
+	if (e.length > 4e3) return "is longer than 4000 characters";
+	if (e.startsWith("/")) return "begins with a slash";
+	if (/[\u0000-\u001f\u007f\\]/.test(e)) return "has a control character or a backslash";
+	for (let t of e.split("/")) {
+		if (t === "" || t === "." || t === "..") return "has an empty, `.` or `..` part between its slashes";
+		if (/^(\.git|git~1)[ .]*(:.*)?$/i.test(t.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, ""))) return "has a part that stands for git's own folder";
+	}
+	return null;
+}
+// node_modules/.fencepost-build/src/gate/commit-objects.js
+var Gn = [
+	"100644",
+	"100755",
+	"120000"
+];
+function Kn(e) {
+	let t = Object.entries(e);
+	if (t.length === 0) throw TypeError("There are no files to publish. Name one at least.");
+	for (let [e, n] of t) {
+		Un(e);
+		let t = typeof n == "object" && n && "mode" in n ? n.mode : void 0;
+		if (t !== void 0 && !Gn.includes(t)) throw TypeError(`The mode ${JSON.stringify(t)} of ${e} is none of ${Gn.join(", ")}.`);
+	}
+}
+async function qn(e, { change: t, message: n, author: r }, i) {
+	let a = "tree" in t ? t.tree : await Jn(e, t.files, i);
+	return i !== null && a === i.tree ? "unchanged" : Zn(await Hn(e, "POST /repos/{owner}/{repo}/git/commits", {
+		message: n,
+		tree: a,
+		parents: i === null ? [] : [i.oid],
+		...r ? { author: r } : {}
+	}, Cn), "the commit");
+}
+async function Jn(e, t, n) {
+	let r = [];
+	for (let [i, a] of Object.entries(t)) {
+		let { content: t, mode: o = "100644" } = typeof a == "object" && a && "content" in a ? a : { content: a }, s = {
+			path: i,
+			mode: o,
+			type: "blob"
+		};
+		if (t === null) n !== null && r.push({
+			...s,
+			sha: null
+		});
+		else {
+			let n = Yn(t);
+			r.push(n === null ? {
+				...s,
+				sha: await Xn(e, t)
+			} : {
+				...s,
+				content: n
+			});
+		}
+	}
+	return Zn(await Hn(e, "POST /repos/{owner}/{repo}/git/trees", {
+		tree: r,
+		...n === null ? {} : { base_tree: n.tree }
+	}, Cn), "the tree");
+}
+function Yn(e) {
+	if (typeof e == "string") {
+		if (!e.isWellFormed()) throw TypeError("A file's text is not valid Unicode. Give its bytes instead.");
+		return e;
+	}
+	try {
+		let t = new TextDecoder("utf-8", {
+			fatal: !0,
+			ignoreBOM: !0
+		}).decode(e);
+		return t.includes("\0") ? null : t;
+	} catch {
+		return null;
+	}
+}
+async function Xn(e, t) {
+	let n = "";
+	for (let e = 0; e < t.length; e += 8192) n += String.fromCharCode(...t.subarray(e, e + 8192));
+	return Zn(await Hn(e, "POST /repos/{owner}/{repo}/git/blobs", {
+		content: btoa(n),
+		encoding: "base64"
+	}, Cn), "a file");
+}
+function Zn(e, t) {
+	if ("value" in e) return e.value;
+	throw e.code === "unknown" ? Error(`GitHub did not make ${t} (${e.words}). Try again later.`) : new U(`GitHub would not make ${t}: ${e.words || e.code}.`);
+}
 // node_modules/.fencepost-build/src/gate/commit.js
-async function qn({ setup: e, memory: t }, n) {
-	"files" in n.change && Yn(n.change.files);
+async function Qn({ setup: e, memory: t }, n) {
+	"files" in n.change && Kn(n.change.files);
 	let r = {
 		commit: null,
 		open: !1
 	};
 	try {
-		return await Xn(e, t, n, r);
+		return await $n(e, t, n, r);
 	} catch (e) {
 		let t = e instanceof Error ? e.message : String(e), { commit: n, open: i } = r;
 		return i ? {
 			outcome: "unavailable",
 			why: t,
 			commit: n
-		} : e instanceof R || e instanceof At ? {
+		} : e instanceof L || e instanceof jt ? {
 			outcome: "broken",
 			why: t,
 			commit: n
-		} : e instanceof W || e instanceof Qt ? {
+		} : e instanceof U || e instanceof Xt ? {
 			outcome: "refused",
 			why: t,
 			commit: n
@@ -1815,30 +1887,16 @@ async function qn({ setup: e, memory: t }, n) {
 		};
 	}
 }
-var Jn = [
-	"100644",
-	"100755",
-	"120000"
-];
-function Yn(e) {
-	let t = Object.entries(e);
-	if (t.length === 0) throw TypeError("There are no files to publish. Name one at least.");
-	for (let [e, n] of t) {
-		En(e);
-		let t = typeof n == "object" && n && "mode" in n ? n.mode : void 0;
-		if (t !== void 0 && !Jn.includes(t)) throw TypeError(`The mode ${JSON.stringify(t)} of ${e} is none of ${Jn.join(", ")}.`);
-	}
-}
-async function Xn(e, t, n, r) {
-	let i = Hn(e, "write to", { signal: n.signal }), { fences: a } = n, o, s, c = {
+async function $n(e, t, n, r) {
+	let i = Rn(e, "write to", { signal: n.signal }), { fences: a } = n, o, s, c = {
 		words: "",
 		certainty: "none"
 	}, l = 0;
 	for (let u = 1; u <= n.attempts + 1; u++) {
 		u > 1 && await i.pause(Math.min(u - 1, 5));
-		let d = await Zn(e, i, n), f = d.branch?.oid ?? null;
+		let d = await er(e, i, n), f = d.branch?.oid ?? null;
 		u === 1 && (s = f);
-		let p = o !== void 0 && await ar(e, i, n, o, d);
+		let p = o !== void 0 && await rr(e, i, n, o, d);
 		if (o && p === !0) return {
 			outcome: "pushed",
 			commit: o.commit,
@@ -1859,7 +1917,7 @@ async function Xn(e, t, n, r) {
 		let { commit: m } = r, h = o === void 0 ? n.base : o.base, g = h !== void 0 && f !== h, _ = o && !g && d.records.every((e, t) => o?.records[t]?.parents[0] === e?.oid);
 		if (l = _ && c.certainty !== "none" ? l + 1 : 0, l >= 3) return {
 			outcome: "refused",
-			why: or(e, n, c.words),
+			why: ir(e, n, c.words),
 			commit: m
 		};
 		if (g && (n.onMoved === "fail" || n.base !== void 0)) return {
@@ -1873,7 +1931,7 @@ async function Xn(e, t, n, r) {
 			commit: m
 		};
 		if (!_) {
-			let e = o && !g ? o.commit : await Qn(i, n, d.branch);
+			let e = o && !g ? o.commit : await qn(i, n, d.branch);
 			if (e === "unchanged") return {
 				outcome: "unchanged",
 				commit: f
@@ -1881,10 +1939,10 @@ async function Xn(e, t, n, r) {
 			r.commit = e, o = {
 				base: f,
 				commit: e,
-				records: await rr(i, t, n, d, e)
+				records: await tr(i, t, n, d, e)
 			};
 		}
-		if (c = await ir(e, i, n, d, o), r.open = c.certainty !== "definite", c.certainty === "done") return {
+		if (c = await nr(e, i, n, d, o), r.open = c.certainty !== "definite", c.certainty === "done") return {
 			outcome: "pushed",
 			commit: o.commit,
 			written: o.records,
@@ -1893,11 +1951,11 @@ async function Xn(e, t, n, r) {
 	}
 	throw Error("a publish that did not end");
 }
-async function Zn(e, t, { fences: n, branch: r }) {
+async function er(e, t, { fences: n, branch: r }) {
 	let i = n.map(({ record: e }) => e);
-	return t.read(Cn(e.place, i, r), (e, t) => {
+	return t.read(xn(e.place, i, r), (e, t) => {
 		if (t === null) throw TypeError("no Date header in the answer");
-		let { repositoryId: n, tips: r, branch: a } = wn(e, i);
+		let { repositoryId: n, tips: r, branch: a } = Sn(e, i);
 		return {
 			now: t,
 			repositoryId: n,
@@ -1907,74 +1965,10 @@ async function Zn(e, t, { fences: n, branch: r }) {
 		};
 	});
 }
-async function Qn(e, t, n) {
-	let { change: r, message: i, author: a } = t, o = "tree" in r ? r.tree : await $n(e, r.files, n);
-	return n !== null && o === n.tree ? "unchanged" : nr(await Kn(e, "POST /repos/{owner}/{repo}/git/commits", {
-		message: i,
-		tree: o,
-		parents: n === null ? [] : [n.oid],
-		...a ? { author: a } : {}
-	}, Tn), "the commit");
-}
-async function $n(e, t, n) {
-	let r = [];
-	for (let [i, a] of Object.entries(t)) {
-		let { content: t, mode: o = "100644" } = typeof a == "object" && a && "content" in a ? a : { content: a }, s = {
-			path: i,
-			mode: o,
-			type: "blob"
-		};
-		if (t === null) n !== null && r.push({
-			...s,
-			sha: null
-		});
-		else {
-			let n = er(t);
-			r.push(n === null ? {
-				...s,
-				sha: await tr(e, t)
-			} : {
-				...s,
-				content: n
-			});
-		}
-	}
-	return nr(await Kn(e, "POST /repos/{owner}/{repo}/git/trees", {
-		tree: r,
-		...n === null ? {} : { base_tree: n.tree }
-	}, Tn), "the tree");
-}
-function er(e) {
-	if (typeof e == "string") {
-		if (!e.isWellFormed()) throw TypeError("A file's text is not valid Unicode. Give its bytes instead.");
-		return e;
-	}
-	try {
-		let t = new TextDecoder("utf-8", {
-			fatal: !0,
-			ignoreBOM: !0
-		}).decode(e);
-		return t.includes("\0") ? null : t;
-	} catch {
-		return null;
-	}
-}
-async function tr(e, t) {
-	let n = "";
-	for (let e = 0; e < t.length; e += 8192) n += String.fromCharCode(...t.subarray(e, e + 8192));
-	return nr(await Kn(e, "POST /repos/{owner}/{repo}/git/blobs", {
-		content: btoa(n),
-		encoding: "base64"
-	}, Tn), "a file");
-}
-function nr(e, t) {
-	if ("value" in e) return e.value;
-	throw e.code === "unknown" ? Error(`GitHub did not make ${t} (${e.words}). Try again later.`) : new W(`GitHub would not make ${t}: ${e.words || e.code}.`);
-}
-async function rr(e, t, { fences: n, branch: r }, { records: i, now: a }, o) {
+async function tr(e, t, { fences: n, branch: r }, { records: i, now: a }, o) {
 	let s = [];
 	for (let [c, l] of n.entries()) {
-		let n = i[c], u = { message: l.succeed(n, { [r]: o }, a) }, d = await Wn(e, t, {
+		let n = i[c], u = { message: l.succeed(n, { [r]: o }, a) }, d = await Bn(e, t, {
 			name: l.record,
 			expected: n.oid,
 			next: u
@@ -1984,19 +1978,19 @@ async function rr(e, t, { fences: n, branch: r }, { records: i, now: a }, o) {
 	}
 	return s;
 }
-async function ir(e, t, n, r, i) {
+async function nr(e, t, n, r, i) {
 	let a = [{
 		name: n.branch,
 		before: i.base,
 		after: i.commit,
 		force: !1
 	}, ...i.records.map((t) => ({
-		name: x(e.place.prefix, t.name),
+		name: b(e.place.prefix, t.name),
 		before: t.parents[0] ?? null,
 		after: t.oid,
 		force: !1
-	}))], o = e.chance.nonce(), s = await t.graphql(gn(r.repositoryId, a, o));
-	return s.kind === "ok" && _n(s.data, o) ? {
+	}))], o = e.chance.nonce(), s = await t.graphql(mn(r.repositoryId, a, o));
+	return s.kind === "ok" && hn(s.data, o) ? {
 		certainty: "done",
 		words: ""
 	} : s.kind === "no" ? {
@@ -2010,43 +2004,43 @@ async function ir(e, t, n, r, i) {
 		words: "an answer without what was asked for"
 	};
 }
-async function ar(e, t, { fences: n }, r, i) {
+async function rr(e, t, { fences: n }, r, i) {
 	if (i.branch?.oid === r.commit && r.base !== r.commit) return !0;
 	let a = r.records[0], o = i.records[0];
 	if (!o || o.oid === a.parents[0]) return !1;
 	if (o.oid === a.oid || i.before[0]?.oid === a.oid) return !0;
-	let s = dn(e.place, n[0].record, 100, null), { records: c } = await t.read(s, (e) => fn(n[0].record, e)), l = c.map(({ oid: e }) => e);
+	let s = ln(e.place, n[0].record, 100, null), { records: c } = await t.read(s, (e) => un(n[0].record, e)), l = c.map(({ oid: e }) => e);
 	return l.includes(a.oid) ? !0 : !l.includes(a.parents[0]) && "unknown";
 }
-function or({ place: e }, { branch: t }, n) {
+function ir({ place: e }, { branch: t }, n) {
 	return `GitHub refused 3 times to move ${t} together with its record, though both were where they were expected: ${n}. A rule of the repository may protect the branch: let the owner of this token bypass it; or it may cover ${e.prefix}/**: exclude that. Files under .github/workflows need a token with the permission "Workflows".`;
 }
 // node_modules/.fencepost-build/src/lease/describe.js
-function sr(e, t) {
+function ar(e, t) {
 	let { record: n } = e;
-	if (n.state === "released") return `free, token ${n.token}, last held by ${F(n.holder)}`;
-	let r = Date.parse(n.since), i = H(e), a = i > t ? `expires in ${L(i - t)}` : `expired ${L(t - i)} ago`;
+	if (n.state === "released") return `free, token ${n.token}, last held by ${P(n.holder)}`;
+	let r = Date.parse(n.since), i = V(e), a = i > t ? `expires in ${I(i - t)}` : `expired ${I(t - i)} ago`;
 	return [
-		F(n.holder),
+		P(n.holder),
 		`token ${n.token}`,
-		`since ${cr(r)} (${L(t - r)} ago)`,
-		`${a} (${cr(i)})`,
+		`since ${or(r)} (${I(t - r)} ago)`,
+		`${a} (${or(i)})`,
 		...n.holder.url ? [n.holder.url] : []
 	].join(", ");
 }
-function cr(e) {
+function or(e) {
 	return Number.isFinite(e) ? `${new Date(e).toISOString().slice(0, 19).replace("T", " ")} UTC` : "unknown";
 }
 // node_modules/.fencepost-build/src/gate/fence.js
-function lr(e, t, n, r) {
+function sr(e, t, n, r) {
 	let { token: i } = t;
 	return {
-		record: V(e),
+		record: B(e),
 		of: "lease",
 		name: e,
 		token: i,
-		check: (t) => Lt(e, B(t), i),
-		isMine: (e) => Rt(B(e), t),
+		check: (t) => Rt(e, z(t), i),
+		isMine: (e) => zt(z(e), t),
 		succeed: (e, i, a) => {
 			let o = {
 				event: "pushed",
@@ -2054,18 +2048,18 @@ function lr(e, t, n, r) {
 				published: i,
 				now: a,
 				...r ? { slots: r } : {}
-			}, s = zt(B(e), t, o);
+			}, s = Bt(z(e), t, o);
 			if (s === null) throw Error("a lease that was mine has no successor");
-			return jt(s.record);
+			return Mt(s.record);
 		},
 		lost: (t, n) => {
-			let r = B(t), a = r ? `The lease is now: ${sr(r, n)}.` : "Its record is gone.";
-			return `token ${i} of ${S(e)} no longer holds the lease. ${a}`;
+			let r = z(t), a = r ? `The lease is now: ${ar(r, n)}.` : "Its record is gone.";
+			return `token ${i} of ${x(e)} no longer holds the lease. ${a}`;
 		}
 	};
 }
-function ur(e) {
-	let t = e.find((e) => e.name.startsWith("lease/")), n = t && B(t);
+function cr(e) {
+	let t = e.find((e) => e.name.startsWith("lease/")), n = t && z(t);
 	if (n) return {
 		lease: n.record.name,
 		token: n.record.token,
@@ -2074,16 +2068,16 @@ function ur(e) {
 	};
 }
 // node_modules/universal-user-agent/index.js
-function dr() {
+function lr() {
 	return typeof navigator == "object" && "userAgent" in navigator ? navigator.userAgent : typeof process == "object" && process.version !== void 0 ? `Node.js/${process.version.substr(1)} (${process.platform}; ${process.arch})` : "<environment undetectable>";
 }
 // node_modules/before-after-hook/lib/register.js
-function fr(e, t, n, r) {
+function ur(e, t, n, r) {
 	if (typeof n != "function") throw Error("method for before hook must be a function");
-	return r ||= {}, Array.isArray(t) ? t.reverse().reduce((t, n) => fr.bind(null, e, n, t, r), n)() : Promise.resolve().then(() => e.registry[t] ? e.registry[t].reduce((e, t) => t.hook.bind(null, e, r), n)() : n(r));
+	return r ||= {}, Array.isArray(t) ? t.reverse().reduce((t, n) => ur.bind(null, e, n, t, r), n)() : Promise.resolve().then(() => e.registry[t] ? e.registry[t].reduce((e, t) => t.hook.bind(null, e, r), n)() : n(r));
 }
 // node_modules/before-after-hook/lib/add.js
-function pr(e, t, n, r) {
+function dr(e, t, n, r) {
 	let i = r;
 	e.registry[n] || (e.registry[n] = []), t === "before" && (r = (e, t) => Promise.resolve().then(i.bind(null, t)).then(e.bind(null, t))), t === "after" && (r = (e, t) => {
 		let n;
@@ -2094,15 +2088,15 @@ function pr(e, t, n, r) {
 	});
 }
 // node_modules/before-after-hook/lib/remove.js
-function mr(e, t, n) {
+function fr(e, t, n) {
 	if (!e.registry[t]) return;
 	let r = e.registry[t].map((e) => e.orig).indexOf(n);
 	r !== -1 && e.registry[t].splice(r, 1);
 }
 // node_modules/before-after-hook/index.js
-var hr = Function.bind, gr = hr.bind(hr);
-function _r(e, t, n) {
-	let r = gr(mr, null).apply(null, n ? [t, n] : [t]);
+var pr = Function.bind, mr = pr.bind(pr);
+function hr(e, t, n) {
+	let r = mr(fr, null).apply(null, n ? [t, n] : [t]);
 	e.api = { remove: r }, e.remove = r, [
 		"before",
 		"error",
@@ -2114,50 +2108,50 @@ function _r(e, t, n) {
 			r,
 			n
 		] : [t, r];
-		e[r] = e.api[r] = gr(pr, null).apply(null, i);
+		e[r] = e.api[r] = mr(dr, null).apply(null, i);
 	});
 }
-function vr() {
-	let e = Symbol("Singular"), t = { registry: {} }, n = fr.bind(null, t, e);
-	return _r(n, t, e), n;
+function gr() {
+	let e = Symbol("Singular"), t = { registry: {} }, n = ur.bind(null, t, e);
+	return hr(n, t, e), n;
 }
-function yr() {
-	let e = { registry: {} }, t = fr.bind(null, e);
-	return _r(t, e), t;
+function _r() {
+	let e = { registry: {} }, t = ur.bind(null, e);
+	return hr(t, e), t;
 }
-var br = {
-	Singular: vr,
-	Collection: yr
-}, xr = {
+var vr = {
+	Singular: gr,
+	Collection: _r
+}, yr = {
 	method: "GET",
 	baseUrl: "https://api.github.com",
 	headers: {
 		accept: "application/vnd.github.v3+json",
-		"user-agent": `octokit-endpoint.js/0.0.0-development ${dr()}`
+		"user-agent": `octokit-endpoint.js/0.0.0-development ${lr()}`
 	},
 	mediaType: { format: "" }
 };
-function Sr(e) {
+function br(e) {
 	return e ? Object.keys(e).reduce((t, n) => (t[n.toLowerCase()] = e[n], t), {}) : {};
 }
-function Cr(e) {
+function xr(e) {
 	if (typeof e != "object" || !e || Object.prototype.toString.call(e) !== "[object Object]") return !1;
 	let t = Object.getPrototypeOf(e);
 	if (t === null) return !0;
 	let n = Object.prototype.hasOwnProperty.call(t, "constructor") && t.constructor;
 	return typeof n == "function" && n instanceof n && Function.prototype.call(n) === Function.prototype.call(e);
 }
-function wr(e, t) {
+function Sr(e, t) {
 	let n = Object.assign({}, e);
 	return Object.keys(t).forEach((r) => {
-		Cr(t[r]) && r in e ? n[r] = wr(e[r], t[r]) : Object.assign(n, { [r]: t[r] });
+		xr(t[r]) && r in e ? n[r] = Sr(e[r], t[r]) : Object.assign(n, { [r]: t[r] });
 	}), n;
 }
-function Tr(e) {
+function Cr(e) {
 	for (let t in e) e[t] === void 0 && delete e[t];
 	return e;
 }
-function Er(e, t, n) {
+function wr(e, t, n) {
 	if (typeof t == "string") {
 		let [e, r] = t.split(" ");
 		n = Object.assign(r ? {
@@ -2165,70 +2159,70 @@ function Er(e, t, n) {
 			url: r
 		} : { url: e }, n);
 	} else n = Object.assign({}, t);
-	n.headers = Sr(n.headers), Tr(n), Tr(n.headers);
-	let r = wr(e || {}, n);
+	n.headers = br(n.headers), Cr(n), Cr(n.headers);
+	let r = Sr(e || {}, n);
 	return n.url === "/graphql" && (e && e.mediaType.previews?.length && (r.mediaType.previews = e.mediaType.previews.filter((e) => !r.mediaType.previews.includes(e)).concat(r.mediaType.previews)), r.mediaType.previews = (r.mediaType.previews || []).map((e) => e.replace(/-preview/, ""))), r;
 }
-function Dr(e, t) {
+function Tr(e, t) {
 	let n = /\?/.test(e) ? "&" : "?", r = Object.keys(t);
 	return r.length === 0 ? e : e + n + r.map((e) => e === "q" ? "q=" + t.q.split("+").map(encodeURIComponent).join("+") : `${e}=${encodeURIComponent(t[e])}`).join("&");
 }
-var Or = /\{[^{}}]+\}/g;
-function kr(e) {
+var Er = /\{[^{}}]+\}/g;
+function Dr(e) {
 	return e.replace(/(?:^\W+)|(?:(?<!\W)\W+$)/g, "").split(/,/);
 }
-function Ar(e) {
-	let t = e.match(Or);
-	return t ? t.map(kr).reduce((e, t) => e.concat(t), []) : [];
+function Or(e) {
+	let t = e.match(Er);
+	return t ? t.map(Dr).reduce((e, t) => e.concat(t), []) : [];
 }
-function jr(e, t) {
+function kr(e, t) {
 	let n = { __proto__: null };
 	for (let r of Object.keys(e)) t.indexOf(r) === -1 && (n[r] = e[r]);
 	return n;
 }
-function Mr(e) {
+function Ar(e) {
 	return e.split(/(%[0-9A-Fa-f]{2})/g).map(function(e) {
 		return /%[0-9A-Fa-f]/.test(e) || (e = encodeURI(e).replace(/%5B/g, "[").replace(/%5D/g, "]")), e;
 	}).join("");
 }
-function K(e) {
+function G(e) {
 	return encodeURIComponent(e).replace(/[!'()*]/g, function(e) {
 		return "%" + e.charCodeAt(0).toString(16).toUpperCase();
 	});
 }
-function Nr(e, t, n) {
-	return t = e === "+" || e === "#" ? Mr(t) : K(t), n ? K(n) + "=" + t : t;
+function jr(e, t, n) {
+	return t = e === "+" || e === "#" ? Ar(t) : G(t), n ? G(n) + "=" + t : t;
 }
-function q(e) {
+function K(e) {
 	return e != null;
 }
-function Pr(e) {
+function Mr(e) {
 	return e === ";" || e === "&" || e === "?";
 }
-function Fr(e, t, n, r) {
+function Nr(e, t, n, r) {
 	var i = e[n], a = [];
-	if (q(i) && i !== "") {
-		if (typeof i == "string" || typeof i == "number" || typeof i == "bigint" || typeof i == "boolean") i = i.toString(), r && r !== "*" && (i = i.substring(0, parseInt(r, 10))), a.push(Nr(t, i, Pr(t) ? n : ""));
-		else if (r === "*") Array.isArray(i) ? i.filter(q).forEach(function(e) {
-			a.push(Nr(t, e, Pr(t) ? n : ""));
+	if (K(i) && i !== "") {
+		if (typeof i == "string" || typeof i == "number" || typeof i == "bigint" || typeof i == "boolean") i = i.toString(), r && r !== "*" && (i = i.substring(0, parseInt(r, 10))), a.push(jr(t, i, Mr(t) ? n : ""));
+		else if (r === "*") Array.isArray(i) ? i.filter(K).forEach(function(e) {
+			a.push(jr(t, e, Mr(t) ? n : ""));
 		}) : Object.keys(i).forEach(function(e) {
-			q(i[e]) && a.push(Nr(t, i[e], e));
+			K(i[e]) && a.push(jr(t, i[e], e));
 		});
 		else {
 			let e = [];
-			Array.isArray(i) ? i.filter(q).forEach(function(n) {
-				e.push(Nr(t, n));
+			Array.isArray(i) ? i.filter(K).forEach(function(n) {
+				e.push(jr(t, n));
 			}) : Object.keys(i).forEach(function(n) {
-				q(i[n]) && (e.push(K(n)), e.push(Nr(t, i[n].toString())));
-			}), Pr(t) ? a.push(K(n) + "=" + e.join(",")) : e.length !== 0 && a.push(e.join(","));
+				K(i[n]) && (e.push(G(n)), e.push(jr(t, i[n].toString())));
+			}), Mr(t) ? a.push(G(n) + "=" + e.join(",")) : e.length !== 0 && a.push(e.join(","));
 		}
-	} else t === ";" ? q(i) && a.push(K(n)) : i === "" && (t === "&" || t === "?") ? a.push(K(n) + "=") : i === "" && a.push("");
+	} else t === ";" ? K(i) && a.push(G(n)) : i === "" && (t === "&" || t === "?") ? a.push(G(n) + "=") : i === "" && a.push("");
 	return a;
 }
-function Ir(e) {
-	return { expand: Lr.bind(null, e) };
+function Pr(e) {
+	return { expand: Fr.bind(null, e) };
 }
-function Lr(e, t) {
+function Fr(e, t) {
 	var n = [
 		"+",
 		"#",
@@ -2243,100 +2237,100 @@ function Lr(e, t) {
 			let e = "", i = [];
 			if (n.indexOf(r.charAt(0)) !== -1 && (e = r.charAt(0), r = r.substr(1)), r.split(/,/g).forEach(function(n) {
 				var r = /([^:\*]*)(?::(\d+)|(\*))?/.exec(n);
-				i.push(Fr(t, e, r[1], r[2] || r[3]));
+				i.push(Nr(t, e, r[1], r[2] || r[3]));
 			}), e && e !== "+") {
 				var a = ",";
 				return e === "?" ? a = "&" : e !== "#" && (a = e), (i.length === 0 ? "" : e) + i.join(a);
 			}
 			return i.join(",");
 		}
-		return Mr(i);
+		return Ar(i);
 	}), e === "/" ? e : e.replace(/\/$/, "");
 }
-function Rr(e) {
-	let t = e.method.toUpperCase(), n = (e.url || "/").replace(/:([a-z]\w+)/g, "{$1}"), r = Object.assign({}, e.headers), i, a = jr(e, [
+function Ir(e) {
+	let t = e.method.toUpperCase(), n = (e.url || "/").replace(/:([a-z]\w+)/g, "{$1}"), r = Object.assign({}, e.headers), i, a = kr(e, [
 		"method",
 		"baseUrl",
 		"url",
 		"headers",
 		"request",
 		"mediaType"
-	]), o = Ar(n);
-	n = Ir(n).expand(a), /^http/.test(n) || (n = e.baseUrl + n);
-	let s = jr(a, Object.keys(e).filter((e) => o.includes(e)).concat("baseUrl"));
-	return /application\/octet-stream/i.test(r.accept) || (e.mediaType.format && (r.accept = r.accept.split(/,/).map((t) => t.replace(/application\/vnd(\.\w+)(\.v3)?(\.\w+)?(\+json)?$/, `application/vnd$1$2.${e.mediaType.format}`)).join(",")), n.endsWith("/graphql") && e.mediaType.previews?.length && (r.accept = (r.accept.match(/(?<![\w-])[\w-]+(?=-preview)/g) || []).concat(e.mediaType.previews).map((t) => `application/vnd.github.${t}-preview${e.mediaType.format ? `.${e.mediaType.format}` : "+json"}`).join(","))), ["GET", "HEAD"].includes(t) ? n = Dr(n, s) : "data" in s ? i = s.data : Object.keys(s).length && (i = s), !r["content-type"] && i !== void 0 && (r["content-type"] = "application/json; charset=utf-8"), ["PATCH", "PUT"].includes(t) && i === void 0 && (i = ""), Object.assign({
+	]), o = Or(n);
+	n = Pr(n).expand(a), /^http/.test(n) || (n = e.baseUrl + n);
+	let s = kr(a, Object.keys(e).filter((e) => o.includes(e)).concat("baseUrl"));
+	return /application\/octet-stream/i.test(r.accept) || (e.mediaType.format && (r.accept = r.accept.split(/,/).map((t) => t.replace(/application\/vnd(\.\w+)(\.v3)?(\.\w+)?(\+json)?$/, `application/vnd$1$2.${e.mediaType.format}`)).join(",")), n.endsWith("/graphql") && e.mediaType.previews?.length && (r.accept = (r.accept.match(/(?<![\w-])[\w-]+(?=-preview)/g) || []).concat(e.mediaType.previews).map((t) => `application/vnd.github.${t}-preview${e.mediaType.format ? `.${e.mediaType.format}` : "+json"}`).join(","))), ["GET", "HEAD"].includes(t) ? n = Tr(n, s) : "data" in s ? i = s.data : Object.keys(s).length && (i = s), !r["content-type"] && i !== void 0 && (r["content-type"] = "application/json; charset=utf-8"), ["PATCH", "PUT"].includes(t) && i === void 0 && (i = ""), Object.assign({
 		method: t,
 		url: n,
 		headers: r
 	}, i === void 0 ? null : { body: i }, e.request ? { request: e.request } : null);
 }
-function zr(e, t, n) {
-	return Rr(Er(e, t, n));
+function Lr(e, t, n) {
+	return Ir(wr(e, t, n));
 }
-function Br(e, t) {
-	let n = Er(e, t), r = zr.bind(null, n);
+function Rr(e, t) {
+	let n = wr(e, t), r = Lr.bind(null, n);
 	return Object.assign(r, {
 		DEFAULTS: n,
-		defaults: Br.bind(null, n),
-		merge: Er.bind(null, n),
-		parse: Rr
+		defaults: Rr.bind(null, n),
+		merge: wr.bind(null, n),
+		parse: Ir
 	});
 }
-var Vr = Br(null, xr), Hr = 32, Ur = 9, Wr = 59, Gr = 61, Kr = 34, qr = 92, Jr = 44, Yr = 1, J = 2, Xr = 4, Y = 8, Zr = 16, Qr = 65280, $r = 65281, X = /* @__PURE__ */ new Uint8Array(256);
-X[Ur] |= J, X[Hr] |= J, X[Wr] |= Xr, X[Jr] |= Y;
-for (let e = 128; e <= 255; e++) X[e] |= Yr;
-for (let e of "!#$%&'*+-.^_`|~") X[e.charCodeAt(0)] |= Zr;
-for (let e = 48; e <= 57; e++) X[e] |= Zr;
-for (let e = 65; e <= 90; e++) X[e] |= 17;
-for (let e = 97; e <= 122; e++) X[e] |= Zr;
-var ei = /* @__PURE__ */ (() => {
+var zr = Rr(null, yr), Br = 32, Vr = 9, Hr = 59, Ur = 61, Wr = 34, Gr = 92, Kr = 44, qr = 1, q = 2, Jr = 4, J = 8, Yr = 16, Xr = 65280, Zr = 65281, Y = /* @__PURE__ */ new Uint8Array(256);
+Y[Vr] |= q, Y[Br] |= q, Y[Hr] |= Jr, Y[Kr] |= J;
+for (let e = 128; e <= 255; e++) Y[e] |= qr;
+for (let e of "!#$%&'*+-.^_`|~") Y[e.charCodeAt(0)] |= Yr;
+for (let e = 48; e <= 57; e++) Y[e] |= Yr;
+for (let e = 65; e <= 90; e++) Y[e] |= 17;
+for (let e = 97; e <= 122; e++) Y[e] |= Yr;
+var Qr = /* @__PURE__ */ (() => {
 	let e = function() {};
 	return e.prototype = Object.create(null), e;
 })();
-function ti(e, t) {
-	let n = Xr | (t?.comma === !0 ? Y : 0), r = e.length, i = t?.start ?? 0;
-	for (; (X[e.charCodeAt(i)] & J) !== 0;) i++;
-	let a = i, o = 0, s = -1, c = t?.parameters === !1 ? Y : 0;
+function $r(e, t) {
+	let n = Jr | (t?.comma === !0 ? J : 0), r = e.length, i = t?.start ?? 0;
+	for (; (Y[e.charCodeAt(i)] & q) !== 0;) i++;
+	let a = i, o = 0, s = -1, c = t?.parameters === !1 ? J : 0;
 	for (; a < r;) {
-		let t = e.charCodeAt(a), r = X[t];
+		let t = e.charCodeAt(a), r = Y[t];
 		if ((r & n) !== 0) {
-			c |= r & Y;
+			c |= r & J;
 			break;
 		}
-		(r & J) === 0 ? s = -1 : s === -1 && (s = a), o |= t & Qr | r, a++;
+		(r & q) === 0 ? s = -1 : s === -1 && (s = a), o |= t & Xr | r, a++;
 	}
-	let l = s === -1 ? a : s, u = e.slice(i, l), d = (o & $r) === 0 ? u : u.toLowerCase();
+	let l = s === -1 ? a : s, u = e.slice(i, l), d = (o & Zr) === 0 ? u : u.toLowerCase();
 	return a === r || c !== 0 ? {
 		type: d,
 		index: a,
-		parameters: new ei()
-	} : ni(e, d, a, r, n);
+		parameters: new Qr()
+	} : ei(e, d, a, r, n);
 }
-function ni(e, t, n, r, i) {
-	let a = new ei();
+function ei(e, t, n, r, i) {
+	let a = new Qr();
 	parameter: for (; n < r;) {
-		for (n++; (X[e.charCodeAt(n)] & J) !== 0;) n++;
+		for (n++; (Y[e.charCodeAt(n)] & q) !== 0;) n++;
 		let t = n, o = 0, s = -1;
 		for (; n < r;) {
-			let c = e.charCodeAt(n), l = X[c];
+			let c = e.charCodeAt(n), l = Y[c];
 			if ((l & i) !== 0) {
-				if ((l & Y) !== 0) break parameter;
+				if ((l & J) !== 0) break parameter;
 				continue parameter;
 			}
-			if (c === Gr) {
-				let c = s === -1 ? n : s, l = e.slice(t, c), u = (o & $r) === 0 ? l : l.toLowerCase();
-				for (n++; (X[e.charCodeAt(n)] & J) !== 0;) n++;
-				if (n < r && e.charCodeAt(n) === Kr) {
+			if (c === Ur) {
+				let c = s === -1 ? n : s, l = e.slice(t, c), u = (o & Zr) === 0 ? l : l.toLowerCase();
+				for (n++; (Y[e.charCodeAt(n)] & q) !== 0;) n++;
+				if (n < r && e.charCodeAt(n) === Wr) {
 					let t = ++n, o = !1;
 					for (; n < r;) {
 						let s = e.charCodeAt(n);
-						if (s === Kr) {
-							a[u] === void 0 && (a[u] = o ? ri(e, t, n) : e.slice(t, n)), n++;
+						if (s === Wr) {
+							a[u] === void 0 && (a[u] = o ? ti(e, t, n) : e.slice(t, n)), n++;
 							let s = 0;
 							for (; n < r;) {
-								let t = X[e.charCodeAt(n)];
+								let t = Y[e.charCodeAt(n)];
 								if ((t & i) !== 0) {
-									s = t & Y;
+									s = t & J;
 									break;
 								}
 								n++;
@@ -2344,18 +2338,18 @@ function ni(e, t, n, r, i) {
 							if (s !== 0) break parameter;
 							continue parameter;
 						}
-						s === qr && n + 1 < r ? (o = !0, n += 2) : n++;
+						s === Gr && n + 1 < r ? (o = !0, n += 2) : n++;
 					}
 					continue parameter;
 				}
 				let d = n, f = 0, p = -1;
 				for (; n < r;) {
-					let t = X[e.charCodeAt(n)];
+					let t = Y[e.charCodeAt(n)];
 					if ((t & i) !== 0) {
-						f = t & Y;
+						f = t & J;
 						break;
 					}
-					(t & J) === 0 ? p = -1 : p === -1 && (p = n), n++;
+					(t & q) === 0 ? p = -1 : p === -1 && (p = n), n++;
 				}
 				if (a[u] === void 0) {
 					let t = p === -1 ? n : p;
@@ -2364,7 +2358,7 @@ function ni(e, t, n, r, i) {
 				if (f !== 0) break parameter;
 				continue parameter;
 			}
-			(l & J) === 0 ? s = -1 : s === -1 && (s = n), o |= c & Qr | l, n++;
+			(l & q) === 0 ? s = -1 : s === -1 && (s = n), o |= c & Xr | l, n++;
 		}
 	}
 	return {
@@ -2373,19 +2367,19 @@ function ni(e, t, n, r, i) {
 		parameters: a
 	};
 }
-function ri(e, t, n) {
+function ti(e, t, n) {
 	let r = "";
-	for (let i = t; i < n; i++) e.charCodeAt(i) === qr && (r += e.slice(t, i), t = ++i);
+	for (let i = t; i < n; i++) e.charCodeAt(i) === Gr && (r += e.slice(t, i), t = ++i);
 	return r + e.slice(t, n);
 }
 // node_modules/json-with-bigint/json-with-bigint.js
-var ii = /^-?\d+$/, ai = /^-?\d+n+$/, Z = JSON.stringify, oi = JSON.parse, si = /^-?\d+n$/, ci = /([\[:])?"(-?\d+)n"($|\s*[,\}\]])/g, li = /([\[:])?("-?\d+n+)n("$|"\s*[,\}\]])/g, ui = (e) => e === void 0 || typeof e == "function" || typeof e == "symbol", di = (e) => typeof e == "object" && !!e && e.constructor && e.constructor.name === "RawJSON", fi = (e, t, n) => {
+var ni = /^-?\d+$/, ri = /^-?\d+n+$/, X = JSON.stringify, ii = JSON.parse, ai = /^-?\d+n$/, oi = /([\[:])?"(-?\d+)n"($|\s*[,\}\]])/g, si = /([\[:])?("-?\d+n+)n("$|"\s*[,\}\]])/g, ci = (e) => e === void 0 || typeof e == "function" || typeof e == "symbol", li = (e) => typeof e == "object" && !!e && e.constructor && e.constructor.name === "RawJSON", ui = (e, t, n) => {
 	let r = "";
 	typeof n == "number" ? r = " ".repeat(Math.min(10, Math.max(0, Math.floor(n)))) : typeof n == "string" && (r = n.slice(0, 10));
-	let i = typeof t == "function", a = Array.isArray(t) ? new Set(t.map(String)) : null, o = (e, n, r) => (typeof r == "object" && r && typeof r.toJSON == "function" && (r = r.toJSON(n)), typeof r == "string" && ai.test(r) ? r + "n" : typeof r == "bigint" ? "rawJSON" in JSON ? JSON.rawJSON(r.toString()) : r.toString() + "n" : (i && (r = t.call(e, n, r)), typeof r == "object" && r && (r instanceof Number || r instanceof String || r instanceof Boolean) && (r = r.valueOf()), r)), s = o({ "": e }, "", e);
-	if (ui(s)) return;
-	let c = typeof s != "object" || !s, l = di(s);
-	if (c || l) return Z(s);
+	let i = typeof t == "function", a = Array.isArray(t) ? new Set(t.map(String)) : null, o = (e, n, r) => (typeof r == "object" && r && typeof r.toJSON == "function" && (r = r.toJSON(n)), typeof r == "string" && ri.test(r) ? r + "n" : typeof r == "bigint" ? "rawJSON" in JSON ? JSON.rawJSON(r.toString()) : r.toString() + "n" : (i && (r = t.call(e, n, r)), typeof r == "object" && r && (r instanceof Number || r instanceof String || r instanceof Boolean) && (r = r.valueOf()), r)), s = o({ "": e }, "", e);
+	if (ci(s)) return;
+	let c = typeof s != "object" || !s, l = li(s);
+	if (c || l) return X(s);
 	let u = [], d = 0, f = [{
 		parent: { "": s },
 		key: "",
@@ -2403,9 +2397,9 @@ var ii = /^-?\d+$/, ai = /^-?\d+n+$/, Z = JSON.stringify, oi = JSON.parse, si = 
 			if (e.index < e.val.length) {
 				e.first || u.push(","), r && u.push("\n" + r.repeat(d));
 				let t = e.val[e.index], n = o(e.val, String(e.index), t);
-				if (ui(n)) u.push("null"), e.first = !1, e.index++;
+				if (ci(n)) u.push("null"), e.first = !1, e.index++;
 				else {
-					let t = typeof n == "object" && !!n, r = di(n);
+					let t = typeof n == "object" && !!n, r = li(n);
 					if (t && !r) {
 						if (p.has(n)) throw TypeError("Converting circular structure to JSON");
 						p.add(n), f.push({
@@ -2417,7 +2411,7 @@ var ii = /^-?\d+$/, ai = /^-?\d+n+$/, Z = JSON.stringify, oi = JSON.parse, si = 
 							index: 0,
 							first: !0
 						}), e.first = !1, e.index++;
-					} else u.push(Z(n)), e.first = !1, e.index++;
+					} else u.push(X(n)), e.first = !1, e.index++;
 				}
 			} else t = !0;
 		} else {
@@ -2425,9 +2419,9 @@ var ii = /^-?\d+$/, ai = /^-?\d+n+$/, Z = JSON.stringify, oi = JSON.parse, si = 
 				let t = e.keys[e.index++];
 				if (a && !a.has(t)) continue;
 				let n = e.val[t], i = o(e.val, t, n);
-				if (ui(i)) continue;
-				e.first || u.push(","), r ? u.push("\n" + r.repeat(d) + Z(t) + ": ") : u.push(Z(t) + ":");
-				let s = typeof i == "object" && !!i, c = di(i);
+				if (ci(i)) continue;
+				e.first || u.push(","), r ? u.push("\n" + r.repeat(d) + X(t) + ": ") : u.push(X(t) + ":");
+				let s = typeof i == "object" && !!i, c = li(i);
 				if (s && !c) {
 					if (p.has(i)) throw TypeError("Converting circular structure to JSON");
 					p.add(i), f.push({
@@ -2441,36 +2435,36 @@ var ii = /^-?\d+$/, ai = /^-?\d+n+$/, Z = JSON.stringify, oi = JSON.parse, si = 
 					}), e.first = !1;
 					break;
 				}
-				u.push(Z(i)), e.first = !1;
+				u.push(X(i)), e.first = !1;
 			}
 			e.index >= e.keys.length && f[f.length - 1] === e && (t = !0);
 		}
 		t && (d--, !e.first && r && u.push("\n" + r.repeat(d)), u.push(e.isArray ? "]" : "}"), p.delete(e.val), f.pop());
 	}
 	return u.join("");
-}, pi = (e, t, n) => {
+}, di = (e, t, n) => {
 	try {
-		return "rawJSON" in JSON ? Z(e, (e, n) => typeof n == "bigint" ? JSON.rawJSON(n.toString()) : typeof t == "function" ? t(e, n) : (Array.isArray(t) && t.includes(e), n), n) : e ? Z(e, (e, n) => typeof n == "string" && ai.test(n) || typeof n == "bigint" ? n.toString() + "n" : typeof t == "function" ? t(e, n) : (Array.isArray(t) && t.includes(e), n), n).replace(ci, "$1$2$3").replace(li, "$1$2$3") : Z(e, t, n);
+		return "rawJSON" in JSON ? X(e, (e, n) => typeof n == "bigint" ? JSON.rawJSON(n.toString()) : typeof t == "function" ? t(e, n) : (Array.isArray(t) && t.includes(e), n), n) : e ? X(e, (e, n) => typeof n == "string" && ri.test(n) || typeof n == "bigint" ? n.toString() + "n" : typeof t == "function" ? t(e, n) : (Array.isArray(t) && t.includes(e), n), n).replace(oi, "$1$2$3").replace(si, "$1$2$3") : X(e, t, n);
 	} catch (r) {
 		if (r instanceof RangeError) {
-			let r = fi(e, t, n);
-			return r === void 0 ? void 0 : "rawJSON" in JSON ? r : r.replace(ci, "$1$2$3").replace(li, "$1$2$3");
+			let r = ui(e, t, n);
+			return r === void 0 ? void 0 : "rawJSON" in JSON ? r : r.replace(oi, "$1$2$3").replace(si, "$1$2$3");
 		}
 		throw r;
 	}
-}, mi = /* @__PURE__ */ new Map(), hi = () => {
+}, fi = /* @__PURE__ */ new Map(), pi = () => {
 	let e = JSON.parse.toString();
-	if (mi.has(e)) return mi.get(e);
+	if (fi.has(e)) return fi.get(e);
 	try {
 		let t = JSON.parse("1", (e, t, n) => !!n?.source && n.source === "1");
-		return mi.set(e, t), t;
+		return fi.set(e, t), t;
 	} catch {
-		return mi.set(e, !1), !1;
+		return fi.set(e, !1), !1;
 	}
-}, gi = (e, t, n, r) => typeof t == "string" && si.test(t) ? BigInt(t.slice(0, -1)) : typeof t == "string" && ai.test(t) ? t.slice(0, -1) : typeof r == "function" ? r(e, t, n) : t, _i = (e, t) => JSON.parse(e, (e, n, r) => {
-	let i = typeof n == "number" && (n > 2 ** 53 - 1 || n < -(2 ** 53 - 1)), a = r && ii.test(r.source);
+}, mi = (e, t, n, r) => typeof t == "string" && ai.test(t) ? BigInt(t.slice(0, -1)) : typeof t == "string" && ri.test(t) ? t.slice(0, -1) : typeof r == "function" ? r(e, t, n) : t, hi = (e, t) => JSON.parse(e, (e, n, r) => {
+	let i = typeof n == "number" && (n > 2 ** 53 - 1 || n < -(2 ** 53 - 1)), a = r && ni.test(r.source);
 	return i && a ? BigInt(r.source) : typeof t == "function" ? t(e, n, r) : n;
-}), vi = (2 ** 53 - 1).toString(), yi = vi.length, bi = /"(?:[^"\\]|\\.)*"|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/g, xi = /^"-?\d+n+"$/, Si = (e, t) => {
+}), gi = (2 ** 53 - 1).toString(), _i = gi.length, vi = /"(?:[^"\\]|\\.)*"|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/g, yi = /^"-?\d+n+"$/, bi = (e, t) => {
 	let n = { "": e }, r = [{
 		parent: n,
 		key: "",
@@ -2480,7 +2474,7 @@ var ii = /^-?\d+$/, ai = /^-?\d+n+$/, Z = JSON.stringify, oi = JSON.parse, si = 
 		let e = r[r.length - 1];
 		if (e.visited) {
 			let { parent: n, key: i } = e, a = n[i];
-			typeof a == "string" && (si.test(a) ? a = BigInt(a.slice(0, -1)) : ai.test(a) && (a = a.slice(0, -1))), typeof t == "function" && (a = t.call(n, i, a)), a === void 0 ? delete n[i] : n[i] = a, r.pop();
+			typeof a == "string" && (ai.test(a) ? a = BigInt(a.slice(0, -1)) : ri.test(a) && (a = a.slice(0, -1))), typeof t == "function" && (a = t.call(n, i, a)), a === void 0 ? delete n[i] : n[i] = a, r.pop();
 		} else {
 			e.visited = !0;
 			let t = e.parent[e.key];
@@ -2495,20 +2489,20 @@ var ii = /^-?\d+$/, ai = /^-?\d+n+$/, Z = JSON.stringify, oi = JSON.parse, si = 
 		}
 	}
 	return n[""];
-}, Ci = (e) => e.replace(bi, (e, t, n, r) => {
+}, xi = (e) => e.replace(vi, (e, t, n, r) => {
 	let i = e[0] === "\"";
-	if (i && xi.test(e)) return e.substring(0, e.length - 1) + "n\"";
-	let a = n || r, o = t && (t.length < yi || t.length === yi && t <= vi);
+	if (i && yi.test(e)) return e.substring(0, e.length - 1) + "n\"";
+	let a = n || r, o = t && (t.length < _i || t.length === _i && t <= gi);
 	return i || a || o ? e : "\"" + e + "n\"";
-}), wi = (e, t) => {
-	if (!e) return oi(e, t);
+}), Si = (e, t) => {
+	if (!e) return ii(e, t);
 	try {
-		return hi() ? _i(e, t) : oi(Ci(e), (e, n, r) => gi(e, n, r, t));
+		return pi() ? hi(e, t) : ii(xi(e), (e, n, r) => mi(e, n, r, t));
 	} catch (n) {
-		if (n instanceof RangeError) return Si(oi(Ci(e)), t);
+		if (n instanceof RangeError) return bi(ii(xi(e)), t);
 		throw n;
 	}
-}, Ti = class extends Error {
+}, Ci = class extends Error {
 	name;
 	status;
 	request;
@@ -2519,19 +2513,19 @@ var ii = /^-?\d+$/, ai = /^-?\d+n+$/, Z = JSON.stringify, oi = JSON.parse, si = 
 		let r = Object.assign({}, n.request);
 		n.request.headers.authorization && (r.headers = Object.assign({}, n.request.headers, { authorization: n.request.headers.authorization.replace(/(?<! ) .*$/, " [REDACTED]") })), r.url = r.url.replace(/\bclient_secret=\w+/g, "client_secret=[REDACTED]").replace(/\baccess_token=\w+/g, "access_token=[REDACTED]"), this.request = r;
 	}
-}, Ei = { headers: { "user-agent": `octokit-request.js/10.0.16 ${dr()}` } };
-function Di(e) {
+}, wi = { headers: { "user-agent": `octokit-request.js/10.0.16 ${lr()}` } };
+function Ti(e) {
 	if (typeof e != "object" || !e || Object.prototype.toString.call(e) !== "[object Object]") return !1;
 	let t = Object.getPrototypeOf(e);
 	if (t === null) return !0;
 	let n = Object.prototype.hasOwnProperty.call(t, "constructor") && t.constructor;
 	return typeof n == "function" && n instanceof n && Function.prototype.call(n) === Function.prototype.call(e);
 }
-var Oi = () => "";
-async function ki(e) {
+var Ei = () => "";
+async function Di(e) {
 	let t = e.request?.fetch || globalThis.fetch;
 	if (!t) throw Error("fetch is not set. Please pass a fetch implementation as new Octokit({ request: { fetch }}). Learn more at https://github.com/octokit/octokit.js/#fetch-missing");
-	let n = e.request?.log || console, r = e.request?.parseSuccessResponseBody !== !1, i = Di(e.body) || Array.isArray(e.body) ? pi(e.body) : e.body, a = Object.fromEntries(Object.entries(e.headers).map(([e, t]) => [e, String(t)])), o;
+	let n = e.request?.log || console, r = e.request?.parseSuccessResponseBody !== !1, i = Ti(e.body) || Array.isArray(e.body) ? di(e.body) : e.body, a = Object.fromEntries(Object.entries(e.headers).map(([e, t]) => [e, String(t)])), o;
 	try {
 		o = await t(e.url, {
 			method: e.method,
@@ -2547,7 +2541,7 @@ async function ki(e) {
 			if (t.name === "AbortError") throw t.status = 500, t;
 			n = t.message, t.name === "TypeError" && "cause" in t && (t.cause instanceof Error ? n = t.cause.message : typeof t.cause == "string" && (n = t.cause));
 		}
-		let r = new Ti(n, 500, { request: e });
+		let r = new Ci(n, 500, { request: e });
 		throw r.cause = t, r;
 	}
 	let s = o.status, c = o.url, l = {};
@@ -2565,42 +2559,42 @@ async function ki(e) {
 	if (s === 204 || s === 205) return u;
 	if (e.method === "HEAD") {
 		if (s < 400) return u;
-		throw new Ti(o.statusText, s, {
+		throw new Ci(o.statusText, s, {
 			response: u,
 			request: e
 		});
 	}
-	if (s === 304) throw u.data = await Ai(o), new Ti("Not modified", s, {
+	if (s === 304) throw u.data = await Oi(o), new Ci("Not modified", s, {
 		response: u,
 		request: e
 	});
-	if (s >= 400) throw u.data = await Ai(o), new Ti(Mi(u.data), s, {
+	if (s >= 400) throw u.data = await Oi(o), new Ci(Ai(u.data), s, {
 		response: u,
 		request: e
 	});
-	return u.data = r ? await Ai(o) : o.body, u;
+	return u.data = r ? await Oi(o) : o.body, u;
 }
-async function Ai(e) {
+async function Oi(e) {
 	let t = e.headers.get("content-type");
-	if (!t) return e.text().catch(Oi);
-	let n = ti(t);
-	if (ji(n)) {
+	if (!t) return e.text().catch(Ei);
+	let n = $r(t);
+	if (ki(n)) {
 		let t = "";
 		try {
-			return t = await e.text(), wi(t);
+			return t = await e.text(), Si(t);
 		} catch {
 			return t;
 		}
 	}
-	return n.type.startsWith("text/") || n.parameters.charset?.toLowerCase() === "utf-8" && n.type !== "application/octet-stream" ? e.text().catch(Oi) : e.arrayBuffer().catch(
+	return n.type.startsWith("text/") || n.parameters.charset?.toLowerCase() === "utf-8" && n.type !== "application/octet-stream" ? e.text().catch(Ei) : e.arrayBuffer().catch(
 		/* v8 ignore next -- @preserve */
 		() => /* @__PURE__ */ new ArrayBuffer(0)
 	);
 }
-function ji(e) {
+function ki(e) {
 	return e.type === "application/json" || e.type === "application/scim+json";
 }
-function Mi(e) {
+function Ai(e) {
 	if (typeof e == "string") return e;
 	if (e instanceof ArrayBuffer) return "Unknown error";
 	if (typeof e == "object" && e && "message" in e) {
@@ -2609,28 +2603,28 @@ function Mi(e) {
 	}
 	return `Unknown error: ${JSON.stringify(e)}`;
 }
-function Ni(e, t) {
+function ji(e, t) {
 	let n = e.defaults(t);
 	return Object.assign(function(e, t) {
 		let r = n.merge(e, t);
-		if (!r.request || !r.request.hook) return ki(n.parse(r));
-		let i = (e, t) => ki(n.parse(n.merge(e, t)));
+		if (!r.request || !r.request.hook) return Di(n.parse(r));
+		let i = (e, t) => Di(n.parse(n.merge(e, t)));
 		return Object.assign(i, {
 			endpoint: n,
-			defaults: Ni.bind(null, n)
+			defaults: ji.bind(null, n)
 		}), r.request.hook(i, r);
 	}, {
 		endpoint: n,
-		defaults: Ni.bind(null, n)
+		defaults: ji.bind(null, n)
 	});
 }
-var Pi = Ni(Vr, Ei), Fi = "0.0.0-development";
-function Ii(e) {
+var Mi = ji(zr, wi), Ni = "0.0.0-development";
+function Pi(e) {
 	return "Request failed due to following response errors:\n" + e.errors.map((e) => ` - ${e.message}`).join("\n");
 }
-var Li = class extends Error {
+var Fi = class extends Error {
 	constructor(e, t, n) {
-		super(Ii(n)), this.request = e, this.headers = t, this.response = n, this.errors = n.errors, this.data = n.data, Error.captureStackTrace && Error.captureStackTrace(this, this.constructor);
+		super(Pi(n)), this.request = e, this.headers = t, this.response = n, this.errors = n.errors, this.data = n.data, Error.captureStackTrace && Error.captureStackTrace(this, this.constructor);
 	}
 	request;
 	headers;
@@ -2638,7 +2632,7 @@ var Li = class extends Error {
 	name = "GraphqlResponseError";
 	errors;
 	data;
-}, Ri = [
+}, Ii = [
 	"method",
 	"baseUrl",
 	"url",
@@ -2647,72 +2641,72 @@ var Li = class extends Error {
 	"query",
 	"mediaType",
 	"operationName"
-], zi = [
+], Li = [
 	"query",
 	"method",
 	"url"
-], Bi = /\/api\/v3\/?$/;
-function Vi(e, t, n) {
+], Ri = /\/api\/v3\/?$/;
+function zi(e, t, n) {
 	if (n) {
 		if (typeof t == "string" && "query" in n) return Promise.reject(/* @__PURE__ */ Error("[@octokit/graphql] \"query\" cannot be used as variable name"));
-		for (let e in n) if (zi.includes(e)) return Promise.reject(/* @__PURE__ */ Error(`[@octokit/graphql] "${e}" cannot be used as variable name`));
+		for (let e in n) if (Li.includes(e)) return Promise.reject(/* @__PURE__ */ Error(`[@octokit/graphql] "${e}" cannot be used as variable name`));
 	}
-	let r = typeof t == "string" ? Object.assign({ query: t }, n) : t, i = Object.keys(r).reduce((e, t) => Ri.includes(t) ? (e[t] = r[t], e) : (e.variables ||= {}, e.variables[t] = r[t], e), {}), a = r.baseUrl || e.endpoint.DEFAULTS.baseUrl;
-	return Bi.test(a) && (i.url = a.replace(Bi, "/api/graphql")), e(i).then((e) => {
+	let r = typeof t == "string" ? Object.assign({ query: t }, n) : t, i = Object.keys(r).reduce((e, t) => Ii.includes(t) ? (e[t] = r[t], e) : (e.variables ||= {}, e.variables[t] = r[t], e), {}), a = r.baseUrl || e.endpoint.DEFAULTS.baseUrl;
+	return Ri.test(a) && (i.url = a.replace(Ri, "/api/graphql")), e(i).then((e) => {
 		if (e.data.errors) {
 			let t = {};
 			for (let n of Object.keys(e.headers)) t[n] = e.headers[n];
-			throw new Li(i, t, e.data);
+			throw new Fi(i, t, e.data);
 		}
 		return e.data.data;
 	});
 }
-function Hi(e, t) {
+function Bi(e, t) {
 	let n = e.defaults(t);
-	return Object.assign((e, t) => Vi(n, e, t), {
-		defaults: Hi.bind(null, n),
+	return Object.assign((e, t) => zi(n, e, t), {
+		defaults: Bi.bind(null, n),
 		endpoint: n.endpoint
 	});
 }
-Hi(Pi, {
-	headers: { "user-agent": `octokit-graphql.js/${Fi} ${dr()}` },
+Bi(Mi, {
+	headers: { "user-agent": `octokit-graphql.js/${Ni} ${lr()}` },
 	method: "POST",
 	url: "/graphql"
 });
-function Ui(e) {
-	return Hi(e, {
+function Vi(e) {
+	return Bi(e, {
 		method: "POST",
 		url: "/graphql"
 	});
 }
 /* v8 ignore if -- @preserve */
 // node_modules/@octokit/auth-token/dist-bundle/index.js
-var Wi = "(?:[a-zA-Z0-9_-]+)", Gi = "\\.", Ki = RegExp(`^${Wi}${Gi}${Wi}${Gi}${Wi}$`), qi = Ki.test.bind(Ki);
-async function Ji(e) {
-	let t = qi(e), n = e.startsWith("v1.") || e.startsWith("ghs_"), r = e.startsWith("ghu_");
+var Hi = "(?:[a-zA-Z0-9_-]+)", Ui = "\\.", Wi = RegExp(`^${Hi}${Ui}${Hi}${Ui}${Hi}$`), Gi = Wi.test.bind(Wi);
+async function Ki(e) {
+	let t = Gi(e), n = e.startsWith("v1.") || e.startsWith("ghs_"), r = e.startsWith("ghu_");
 	return {
 		type: "token",
 		token: e,
 		tokenType: t ? "app" : n ? "installation" : r ? "user-to-server" : "oauth"
 	};
 }
-function Yi(e) {
+function qi(e) {
 	return e.split(/\./).length === 3 ? `bearer ${e}` : `token ${e}`;
 }
-async function Xi(e, t, n, r) {
+async function Ji(e, t, n, r) {
 	let i = t.endpoint.merge(n, r);
-	return i.headers.authorization = Yi(e), t(i);
+	return i.headers.authorization = qi(e), t(i);
 }
-var Zi = function(e) {
+var Yi = function(e) {
 	if (!e) throw Error("[@octokit/auth-token] No token passed to createTokenAuth");
 	if (typeof e != "string") throw Error("[@octokit/auth-token] Token passed to createTokenAuth is not a string");
-	return e = e.replace(/^(token|bearer) +/i, ""), Object.assign(Ji.bind(null, e), { hook: Xi.bind(null, e) });
-}, Qi = "7.0.8", $i = () => {}, ea = console.warn.bind(console), ta = console.error.bind(console);
-function na(e = {}) {
-	return typeof e.debug != "function" && (e.debug = $i), typeof e.info != "function" && (e.info = $i), typeof e.warn != "function" && (e.warn = ea), typeof e.error != "function" && (e.error = ta), e;
+	return e = e.replace(/^(token|bearer) +/i, ""), Object.assign(Ki.bind(null, e), { hook: Ji.bind(null, e) });
+}, Xi = "7.0.8", Zi = () => {}, Qi = console.warn.bind(console), $i = console.error.bind(console);
+function ea(e = {}) {
+	return typeof e.debug != "function" && (e.debug = Zi), typeof e.info != "function" && (e.info = Zi), typeof e.warn != "function" && (e.warn = Qi), typeof e.error != "function" && (e.error = $i), e;
 }
-var ra = `octokit-core.js/${Qi} ${dr()}`, ia = class {
-	static VERSION = Qi;
+var ta = `octokit-core.js/${Xi} ${lr()}`, na = class {
+	static VERSION = Xi;
 	static defaults(e) {
 		return class extends this {
 			constructor(...t) {
@@ -2729,8 +2723,8 @@ var ra = `octokit-core.js/${Qi} ${dr()}`, ia = class {
 		};
 	}
 	constructor(e = {}) {
-		let t = new br.Collection(), n = {
-			baseUrl: Pi.endpoint.DEFAULTS.baseUrl,
+		let t = new vr.Collection(), n = {
+			baseUrl: Mi.endpoint.DEFAULTS.baseUrl,
 			headers: {},
 			request: Object.assign({}, e.request, { hook: t.bind(null, "request") }),
 			mediaType: {
@@ -2738,7 +2732,7 @@ var ra = `octokit-core.js/${Qi} ${dr()}`, ia = class {
 				format: ""
 			}
 		};
-		if (n.headers["user-agent"] = e.userAgent ? `${e.userAgent} ${ra}` : ra, e.baseUrl && (n.baseUrl = e.baseUrl), e.previews && (n.mediaType.previews = e.previews), e.timeZone && (n.headers["time-zone"] = e.timeZone), this.request = Pi.defaults(n), this.graphql = Ui(this.request).defaults(n), this.log = na(e.log), this.hook = t, e.authStrategy) {
+		if (n.headers["user-agent"] = e.userAgent ? `${e.userAgent} ${ta}` : ta, e.baseUrl && (n.baseUrl = e.baseUrl), e.previews && (n.mediaType.previews = e.previews), e.timeZone && (n.headers["time-zone"] = e.timeZone), this.request = Mi.defaults(n), this.graphql = Vi(this.request).defaults(n), this.log = ea(e.log), this.hook = t, e.authStrategy) {
 			let { authStrategy: n, ...r } = e, i = n(Object.assign({
 				request: this.request,
 				log: this.log,
@@ -2748,7 +2742,7 @@ var ra = `octokit-core.js/${Qi} ${dr()}`, ia = class {
 			t.wrap("request", i.hook), this.auth = i;
 		} else if (!e.auth) this.auth = async () => ({ type: "unauthenticated" });
 		else {
-			let n = Zi(e.auth);
+			let n = Yi(e.auth);
 			t.wrap("request", n.hook), this.auth = n;
 		}
 		let r = this.constructor;
@@ -2759,14 +2753,14 @@ var ra = `octokit-core.js/${Qi} ${dr()}`, ia = class {
 	log;
 	hook;
 	auth;
-}, aa = "2022-11-28";
-function oa({ token: e, apiUrl: t, graphqlUrl: n, userAgent: r }) {
+}, ra = "2022-11-28";
+function ia({ token: e, apiUrl: t, graphqlUrl: n, userAgent: r }) {
 	let i = {
-		debug: sa,
-		info: sa,
-		warn: sa,
-		error: sa
-	}, a = new ia({
+		debug: aa,
+		info: aa,
+		warn: aa,
+		error: aa
+	}, a = new na({
 		auth: e,
 		baseUrl: t.replace(/\/+$/, ""),
 		userAgent: r,
@@ -2774,16 +2768,24 @@ function oa({ token: e, apiUrl: t, graphqlUrl: n, userAgent: r }) {
 		request: { log: i }
 	});
 	return a.hook.before("request", (e) => {
-		e.headers["x-github-api-version"] = aa, e.url === "/graphql" && (e.url = n);
+		e.headers["x-github-api-version"] = ra, e.url === "/graphql" && (e.url = n);
 	}), a;
 }
-function sa() {}
+function aa() {}
+// node_modules/.fencepost-build/src/protocol/doubt.js
+var oa = 2 / 3;
+function sa(e, t) {
+	return Math.max(t.wall - e.wall, t.monotonic - e.monotonic);
+}
+function ca(e, t, n) {
+	return !(sa(t, n) < e * oa);
+}
 // node_modules/.fencepost-build/src/lease/lease.js
-var Q = 50;
-async function ca(e, t) {
+var Z = 50;
+async function la(e, t) {
 	let { store: n, clock: r } = e, i = r.read().monotonic, a, o = 0, s = !1, c = -Infinity;
-	for (let l = 0; l < Q;) {
-		let u = r.read(), d = [V(t.lease), ...t.also ?? []], { now: f, records: p } = await n.read(d, t), m = B(p[0] ?? null), h = r.read().monotonic;
+	for (let l = 0; l < Z;) {
+		let u = r.read(), d = [B(t.lease), ...t.also ?? []], { now: f, records: p } = await n.read(d, t), m = z(p[0] ?? null), h = r.read().monotonic;
 		m && m.oid !== a?.oid && (a = {
 			oid: m.oid,
 			since: h
@@ -2798,13 +2800,13 @@ async function ca(e, t) {
 			nonce: e.chance.nonce()
 		};
 		o = Math.max(o, m?.record.token ?? 0);
-		let _ = Ft(m, g);
-		if (_.outcome === "refuse" && await t.finished?.(_.holding.record.holder) && (_ = Ft(m, {
+		let _ = It(m, g);
+		if (_.outcome === "refuse" && await t.finished?.(_.holding.record.holder) && (_ = It(m, {
 			...g,
 			holderFinished: !0
 		})), _.outcome === "grant") {
-			let { write: i, reason: a } = _, o = await ma(n, i, t).catch((e) => {
-				if (!(e instanceof W) || !i.root || i.expected === null) throw e;
+			let { write: i, reason: a } = _, o = await ha(n, i, t).catch((e) => {
+				if (!(e instanceof U) || !i.root || i.expected === null) throw e;
 				return s = !0, null;
 			});
 			if (o) return {
@@ -2816,86 +2818,86 @@ async function ca(e, t) {
 				now: f,
 				also: p.slice(1)
 			};
-			l++, await r.sleep(ha(e.chance, Math.min(20 * 2 ** l, 1e3)), t.signal);
+			l++, await r.sleep(ga(e.chance, Math.min(20 * 2 ** l, 1e3)), t.signal);
 			continue;
 		}
-		let v = {
+		let ee = {
 			seen: _.holding,
 			expiresAt: _.expiresAt,
 			now: f,
 			also: p.slice(1)
-		}, ee = h - i;
-		if (ee >= t.wait) return {
+		}, te = h - i;
+		if (te >= t.wait) return {
 			outcome: "skipped_overlap",
-			waitedFor: ee,
-			...v
+			waitedFor: te,
+			...ee
 		};
-		(a?.since === h || h - c >= 3e4) && (c = h, t.onHeld?.(v, ee)), l = 0, await ua(e, t, v, h, i + t.wait);
+		(a?.since === h || h - c >= 3e4) && (c = h, t.onHeld?.(ee, te)), l = 0, await da(e, t, ee, h, i + t.wait);
 	}
-	throw new U(`The lease ${JSON.stringify(t.lease)} changed ${Q} times while it was being acquired. Try again later.`);
+	throw new H(`The lease ${JSON.stringify(t.lease)} changed ${Z} times while it was being acquired. Try again later.`);
 }
-var la = 3e4;
-async function ua(e, t, n, r, i) {
+var ua = 3e4;
+async function da(e, t, n, r, i) {
 	let { store: a, clock: o } = e, { seen: s } = n, c = Math.min(Math.max(s.record.ttl, 5e3) / 20, 5e3), l = r + (n.expiresAt - n.now) + (a.stamps ? 0 : t.skew), u = {
-		name: V(t.lease),
+		name: B(t.lease),
 		oid: s.oid
 	};
 	for (let n = r;;) {
 		let r = o.read().monotonic;
-		await o.sleep(Math.max(Math.min(ha(e.chance, c), i - r), 1), t.signal);
+		await o.sleep(Math.max(Math.min(ga(e.chance, c), i - r), 1), t.signal);
 		let d = o.read().monotonic;
-		if (a.unchanged === void 0 || d >= l || d >= i || !await a.unchanged(u, t) || !(t.finished === void 0 || d - n < la) && (n = d, await t.finished(s.record.holder))) return;
+		if (a.unchanged === void 0 || d >= l || d >= i || !await a.unchanged(u, t) || !(t.finished === void 0 || d - n < ua) && (n = d, await t.finished(s.record.holder))) return;
 	}
 }
-async function da(e, t, n, r = {}, i = t) {
+async function fa(e, t, n, r = {}, i = t) {
 	let a = i;
-	for (let i = 0; i < Q; i++) {
-		let i = e.clock.read(), { slots: o } = r, s = e.chance.nonce(), c = zt(a, t, {
+	for (let i = 0; i < Z; i++) {
+		let i = e.clock.read(), { slots: o } = r, s = e.chance.nonce(), c = Bt(a, t, {
 			event: n,
 			nonce: s,
 			...o ? { slots: o } : {}
 		});
-		if (c === null) return Lt(t.lease, a, t.token), {
+		if (c === null) return Rt(t.lease, a, t.token), {
 			outcome: "not-mine",
 			seen: a
 		};
-		let l = await ma(e.store, c, r);
+		let l = await ha(e.store, c, r);
 		if (l) return {
 			outcome: "written",
 			holding: l,
 			sentAt: i
 		};
-		a = await pa(e.store, t.lease, r);
+		a = await ma(e.store, t.lease, r);
 	}
-	throw new U(`The lease ${JSON.stringify(t.lease)} changed ${Q} times while it was being ${n}. Try again later.`);
+	throw new H(`The lease ${JSON.stringify(t.lease)} changed ${Z} times while it was being ${n}. Try again later.`);
 }
-async function fa(e, t) {
-	for (let n = 0; n < Q; n++) {
-		let { now: n, records: r } = await e.store.read([V(t.lease)]), i = B(r[0] ?? null), a = Bt(i, {
+async function pa(e, t) {
+	for (let n = 0; n < Z; n++) {
+		let { now: n, records: r } = await e.store.read([B(t.lease)]), i = z(r[0] ?? null), a = Vt(i, {
 			...t,
 			now: n,
 			nonce: e.chance.nonce()
 		});
 		if (a.outcome !== "unlock") return a;
-		let o = await ma(e.store, a.write, {});
+		let o = await ha(e.store, a.write, {});
 		if (o) return {
 			outcome: "unlocked",
 			token: o.token,
 			was: i
 		};
 	}
-	throw new U(`The lease ${JSON.stringify(t.lease)} changed ${Q} times while it was being unlocked. Try again later.`);
+	throw new H(`The lease ${JSON.stringify(t.lease)} changed ${Z} times while it was being unlocked. Try again later.`);
 }
-async function pa(e, t, n = {}) {
-	let { records: r } = await e.read([V(t)], n);
-	return B(r[0] ?? null);
+async function ma(e, t, n = {}) {
+	let { records: r } = await e.read([B(t)], n);
+	return z(r[0] ?? null);
 }
-async function ma(e, { record: t, expected: n, root: r }, i) {
+async function ha(e, { record: t, expected: n, root: r }, i) {
 	let a = {
-		message: jt(t),
+		message: Mt(t),
 		root: r
 	}, o = await e.swap([{
-		name: V(t.name),
+		name: B(t.name),
 		expected: n,
 		next: a
 	}], i), s = o.outcome === "applied" ? o.written[0] : null;
@@ -2910,17 +2912,17 @@ async function ma(e, { record: t, expected: n, root: r }, i) {
 		writtenAt: s.writtenAt
 	};
 }
-function ha(e, t) {
+function ga(e, t) {
 	return t * (.75 + e.random() / 2);
 }
 // node_modules/.fencepost-build/src/lease/heartbeat.js
-var ga = {
+var _a = {
 	noun: "lease",
 	name: ({ lease: e }) => e,
-	read: (e, { lease: t }, n) => pa(e, t, n),
-	isMine: Rt,
+	read: (e, { lease: t }, n) => ma(e, t, n),
+	isMine: zt,
 	async renew(e, t, n, r) {
-		let i = await da(e, t, "renewed", n, r);
+		let i = await fa(e, t, "renewed", n, r);
 		if (i.outcome === "written") return i;
 		let { seen: a } = i;
 		return {
@@ -2929,28 +2931,28 @@ var ga = {
 		};
 	}
 };
-function _a(e) {
-	return va(e, ga);
+function va(e) {
+	return ya(e, _a);
 }
-async function va(e, t) {
+async function ya(e, t) {
 	let { clock: n, signal: r, onBeat: i } = e, { holding: a, sentAt: o } = e, s = a.record.ttl ?? 0, c = s / 3, l;
 	for (; !r.aborted;) {
 		let u = n.read();
-		if (Ut(s, o, u)) return i({
+		if (ca(s, o, u)) return i({
 			event: "lost",
 			why: "doubt",
-			detail: `no renewal of ${S(t.name(a))} succeeded for two thirds of its TTL`
+			detail: `no renewal of ${x(t.name(a))} succeeded for two thirds of its TTL`
 		});
-		let d = Ht(o, u);
+		let d = sa(o, u);
 		if (d >= c) {
-			let f = await ya(e, Math.min(s / 5, s * Vt - d), (n) => ba(e, t, a, l, n));
+			let f = await ba(e, Math.min(s / 5, s * oa - d), (n) => xa(e, t, a, l, n));
 			if (r.aborted || (i(f), f.event === "lost" || f.event === "ended")) return;
-			f.event === "renewed" ? ({holding: a, sentAt: o} = f, l = void 0) : l ??= u, c = f.event === "renewed" ? s / 3 : Ht(o, n.read()) + s / 24;
+			f.event === "renewed" ? ({holding: a, sentAt: o} = f, l = void 0) : l ??= u, c = f.event === "renewed" ? s / 3 : sa(o, n.read()) + s / 24;
 		}
 		await n.sleep(Math.min(1e3, s / 30), r).catch(() => {});
 	}
 }
-async function ya({ clock: e, signal: t }, n, r) {
+async function ba({ clock: e, signal: t }, n, r) {
 	let i = new AbortController(), a = new AbortController(), o = e.sleep(n, AbortSignal.any([i.signal, t])).catch(() => {}).then(() => (a.abort(/* @__PURE__ */ Error("the store did not answer in time")), {
 		event: "failing",
 		why: "the store did not answer in time"
@@ -2961,7 +2963,7 @@ async function ya({ clock: e, signal: t }, n, r) {
 		i.abort();
 	}
 }
-async function ba(e, t, n, r, i) {
+async function xa(e, t, n, r, i) {
 	try {
 		let a = n;
 		if (r && (a = await t.read(e.store, n, { signal: i }), t.isMine(a, n) && a.oid !== n.oid)) return {
@@ -2980,10 +2982,10 @@ async function ba(e, t, n, r, i) {
 		} : o.outcome === "ended" ? { event: "ended" } : {
 			event: "lost",
 			why: "superseded",
-			detail: `the ${t.noun} ${S(t.name(n))} is no longer ours: ${o.by}`
+			detail: `the ${t.noun} ${x(t.name(n))} is no longer ours: ${o.by}`
 		};
 	} catch (e) {
-		return e instanceof At ? {
+		return e instanceof jt ? {
 			event: "lost",
 			why: "regressed",
 			detail: e.message
@@ -2994,8 +2996,8 @@ async function ba(e, t, n, r, i) {
 	}
 }
 // node_modules/.fencepost-build/src/store/github-verdict.js
-function xa(e, t, n) {
-	let r = e.map((e, r) => Sa(e, t[r] ?? null, n, r));
+function Sa(e, t, n) {
+	let r = e.map((e, r) => Ca(e, t[r] ?? null, n, r));
 	return r.some((e) => e !== null) ? {
 		verdict: "applied",
 		written: e.map(({ next: e }, t) => e === null ? null : r[t] ?? n.commits?.[t] ?? null)
@@ -3004,24 +3006,24 @@ function xa(e, t, n) {
 		written: e.map(() => null)
 	} : { verdict: e.some(({ expected: e }, n) => (t[n]?.oid ?? null) !== e) ? "conflict" : "unmoved" };
 }
-function Sa(e, t, n, r) {
+function Ca(e, t, n, r) {
 	if (t === null || e.next === null) return null;
 	let { before: i, ...a } = t, { message: o } = e.next, s = n.commits?.[r]?.oid;
 	for (let t of [a, i]) {
 		if (t === null) continue;
 		if (t.oid === s) return t;
 		let r = t.parents.length === 1 && t.parents[0] === e.expected;
-		if (n.unnamed && r && Ca(t.message, o)) return t;
+		if (n.unnamed && r && wa(t.message, o)) return t;
 	}
 	return null;
 }
-function Ca(e, t) {
-	return wa(e) === wa(t);
-}
-function wa(e) {
-	return e.replace(/\s+/g, " ").trim();
+function wa(e, t) {
+	return Ta(e) === Ta(t);
 }
 function Ta(e) {
+	return e.replace(/\s+/g, " ").trim();
+}
+function Ea(e) {
 	let [t = "", ...n] = e.split("\n"), r = n.join("\n");
 	return t === "" || t !== t.trim() ? null : r.trim() === "" ? {
 		headline: t,
@@ -3032,17 +3034,17 @@ function Ta(e) {
 	} : null;
 }
 // node_modules/.fencepost-build/src/store/github-swap.js
-async function Ea(e, t, n, r) {
-	let { place: i, repository: a } = e, o = Hn(e, "write to", r), s = n.length === 1 ? n[0] : void 0, c = Da(n, t), l = null, u = !1, d = !1, f = [];
+async function Da(e, t, n, r) {
+	let { place: i, repository: a } = e, o = Rn(e, "write to", r), s = n.length === 1 ? n[0] : void 0, c = Oa(n, t), l = null, u = !1, d = !1, f = [];
 	async function p() {
 		if (c === "child" && s?.next && s.expected) return m(s, s.next.message, s.expected);
 		if (l === null) {
-			let e = await Oa(o, t, n);
+			let e = await ka(o, t, n);
 			if (!Array.isArray(e)) return e;
 			l = e;
 		}
 		if (c === "refs") return h(l);
-		let e = l[0]?.oid, r = x(i.prefix, s.name), a = c === "create" ? await o.rest("POST /repos/{owner}/{repo}/git/refs", {
+		let e = l[0]?.oid, r = b(i.prefix, s.name), a = c === "create" ? await o.rest("POST /repos/{owner}/{repo}/git/refs", {
 			ref: r,
 			sha: e
 		}) : await o.rest("PATCH /repos/{owner}/{repo}/git/refs/{ref}", {
@@ -3050,44 +3052,44 @@ async function Ea(e, t, n, r) {
 			sha: e,
 			force: !1
 		});
-		return a.kind === "ok" && yn(a.data) === e ? {
+		return a.kind === "ok" && _n(a.data) === e ? {
 			kind: "applied",
 			written: l
-		} : ka(a);
+		} : Aa(a);
 	}
 	async function m(e, t, n) {
-		let r = Ta(t) ?? {
+		let r = Ea(t) ?? {
 			headline: t,
 			body: ""
-		}, a = await o.graphql(pn(i, e.name, n, r));
+		}, a = await o.graphql(dn(i, e.name, n, r));
 		if (u = !0, a.kind === "no" && a.code === "STALE_DATA") return { kind: "stale" };
-		if (a.kind !== "ok") return ka(a);
-		let s = Aa(() => mn(e.name, a.data));
+		if (a.kind !== "ok") return Aa(a);
+		let s = ja(() => fn(e.name, a.data));
 		return s ? {
 			kind: "applied",
 			written: [s]
-		} : ka(a);
+		} : Aa(a);
 	}
 	async function h(r) {
-		t.repositoryId ??= await o.read(sn(i, []), (e) => cn(e, []).repositoryId);
+		t.repositoryId ??= await o.read(an(i, []), (e) => on(e, []).repositoryId);
 		let a = n.map((e, t) => ({
-			name: x(i.prefix, e.name),
+			name: b(i.prefix, e.name),
 			before: e.expected,
 			after: r[t]?.oid ?? null,
 			force: e.expected !== null && e.next?.root === !0
-		})), s = e.chance.nonce(), c = await o.graphql(gn(t.repositoryId, a, s));
-		return c.kind === "ok" && _n(c.data, s) ? {
+		})), s = e.chance.nonce(), c = await o.graphql(mn(t.repositoryId, a, s));
+		return c.kind === "ok" && hn(c.data, s) ? {
 			kind: "applied",
 			written: [...r]
-		} : ka(c);
+		} : Aa(c);
 	}
 	async function g(e) {
 		let t = n.map(({ name: e }) => e);
 		for (let r = 1; r <= 3; r++) {
 			await o.pause(r);
-			let a = await o.graphql(sn(i, t, !0)), s = a.kind === "ok" ? Aa(() => cn(a.data, t).tips) : null;
+			let a = await o.graphql(an(i, t, !0)), s = a.kind === "ok" ? ja(() => on(a.data, t).tips) : null;
 			if (s === null) continue;
-			let c = xa(n, s, {
+			let c = Sa(n, s, {
 				commits: l,
 				unnamed: u
 			});
@@ -3097,7 +3099,7 @@ async function Ea(e, t, n, r) {
 	}
 	for (let n = 1; n <= 3; n++) {
 		let n = await p();
-		if (f.push(n), n.kind === "applied") return c === "patch" && ja(e, t, f), {
+		if (f.push(n), n.kind === "applied") return c === "patch" && Ma(e, t, f), {
 			outcome: "applied",
 			written: n.written
 		};
@@ -3111,16 +3113,16 @@ async function Ea(e, t, n, r) {
 		if (r.verdict === "conflict") return { outcome: "conflict" };
 		c === "child" && n.kind === "open" && n.certainty !== "none" && (c = "patch");
 	}
-	throw Ma(a, e.place.prefix, n, f);
+	throw Na(a, e.place.prefix, n, f);
 }
-function Da(e, t) {
+function Oa(e, t) {
 	let [n] = e;
-	return e.length !== 1 || !n?.next ? "refs" : n.expected === null ? "create" : n.next.root === !0 || Ta(n.next.message) === null ? "refs" : t.oneRequest ? "child" : "patch";
+	return e.length !== 1 || !n?.next ? "refs" : n.expected === null ? "create" : n.next.root === !0 || Ea(n.next.message) === null ? "refs" : t.oneRequest ? "child" : "patch";
 }
-async function Oa(e, t, n) {
+async function ka(e, t, n) {
 	let r = [];
 	for (let i of n) {
-		let n = await Wn(e, t, i);
+		let n = await Bn(e, t, i);
 		if (n.kind === "failed") return {
 			kind: "open",
 			certainty: n.code === "unknown" ? "none" : "definite",
@@ -3130,7 +3132,7 @@ async function Oa(e, t, n) {
 	}
 	return r;
 }
-function ka(e) {
+function Aa(e) {
 	switch (e.kind) {
 		case "no": return {
 			kind: "open",
@@ -3150,7 +3152,7 @@ function ka(e) {
 		};
 	}
 }
-function Aa(e) {
+function ja(e) {
 	try {
 		return e();
 	} catch (e) {
@@ -3158,30 +3160,30 @@ function Aa(e) {
 		throw e;
 	}
 }
-function ja(e, t, n) {
+function Ma(e, t, n) {
 	let r = n[0];
 	r?.kind === "open" && t.oneRequest && (e.warn(`GitHub would not commit to ${e.repository} in one request (${r.words}), so the record was written in two. Nothing is lost; it costs one request more.`), r.certainty === "definite" && (t.oneRequest = !1));
 }
-function Ma(e, t, n, r) {
+function Na(e, t, n, r) {
 	let i = r.findLast((e) => e.kind === "open")?.words ?? "", a = r.every((e) => e.kind === "open" && e.certainty === "definite"), o = n.some(({ next: e, expected: t }) => e?.root === !0 && t !== null), s = r.every((e) => e.kind === "open" && e.certainty !== "none");
 	if (a || o && s) {
-		let a = n.map(({ name: e }) => x(t, e).slice(11)).join(", ");
-		return new W(`Could not write to ${e}: GitHub refused ${r.length} times to move ${a}, though it was where it was expected: ${i}. A rule of the repository may cover such branches: exclude ${t}/** from it. Or a branch is named ${t}, which git cannot hold beside ${t}/…: rename it, or choose another ref-prefix.`);
+		let a = n.map(({ name: e }) => b(t, e).slice(11)).join(", ");
+		return new U(`Could not write to ${e}: GitHub refused ${r.length} times to move ${a}, though it was where it was expected: ${i}. A rule of the repository may cover such branches: exclude ${t}/** from it. Or a branch is named ${t}, which git cannot hold beside ${t}/…: rename it, or choose another ref-prefix.`);
 	}
-	return new U(`Could not write to ${e}: GitHub did not say whether the record was written, ${r.length} times, last with: ${i}. It may have been; read it again before acting. githubstatus.com tells of GitHub's own faults.`);
+	return new H(`Could not write to ${e}: GitHub did not say whether the record was written, ${r.length} times, last with: ${i}. It may have been; read it again before acting. githubstatus.com tells of GitHub's own faults.`);
 }
-function Na(e) {
+function Pa(e) {
 	let [, t, n] = /^([\w.-]+)\/([\w.-]+)$/.exec(e) ?? [];
 	if (t !== void 0 && n !== void 0 && !/^\.+$/.test(t) && !/^\.+$/.test(n)) return {
 		owner: t,
 		name: n
 	};
-	throw new Qt(`The repository ${JSON.stringify(e)} cannot be used: GitHub names one as owner/name. A good one: octo/blog`);
+	throw new Xt(`The repository ${JSON.stringify(e)} cannot be used: GitHub names one as owner/name. A good one: octo/blog`);
 }
 // node_modules/.fencepost-build/src/store/github.js
-function Pa({ repository: e, prefix: t, waitLimit: n = 6e4, forkPullRequest: r = !1, ...i }) {
+function Fa({ repository: e, prefix: t, waitLimit: n = 6e4, forkPullRequest: r = !1, ...i }) {
 	let a = {
-		...Na(e),
+		...Pa(e),
 		prefix: t
 	};
 	return {
@@ -3194,33 +3196,33 @@ function Pa({ repository: e, prefix: t, waitLimit: n = 6e4, forkPullRequest: r =
 		},
 		memory: {
 			repositoryId: null,
-			tree: Un,
+			tree: zn,
 			oneRequest: !0
 		}
 	};
 }
-function Fa({ setup: e, memory: t }) {
+function Ia({ setup: e, memory: t }) {
 	let { place: n, repository: r } = e, i = /* @__PURE__ */ new Map();
 	async function a(r, i = {}) {
-		return Hn(e, "read from", i).read(sn(n, r), (e, n) => {
-			let { repositoryId: i, tips: a } = cn(e, r);
+		return Rn(e, "read from", i).read(an(n, r), (e, n) => {
+			let { repositoryId: i, tips: a } = on(e, r);
 			if (n === null) throw TypeError("no Date header in the answer");
 			return t.repositoryId = i, {
 				now: n,
-				records: a.map(Ia)
+				records: a.map(La)
 			};
 		});
 	}
 	async function o(t, { signal: r } = {}) {
-		let a = i.get(t.name), { owner: o, name: s } = n, c = await An(e.octokit, "GET /repos/{owner}/{repo}/git/ref/{ref}", {
+		let a = i.get(t.name), { owner: o, name: s } = n, c = await En(e.octokit, "GET /repos/{owner}/{repo}/git/ref/{ref}", {
 			owner: o,
 			repo: s,
-			ref: x(n.prefix, t.name).slice(5),
+			ref: b(n.prefix, t.name).slice(5),
 			...a ? { headers: { "if-none-match": a.etag } } : {}
 		}, r);
 		if (c.kind === "unchanged") return a?.oid === t.oid;
 		if (i.delete(t.name), c.kind !== "ok") return !1;
-		let l = yn(c.data);
+		let l = _n(c.data);
 		return l !== void 0 && c.etag !== null && i.set(t.name, {
 			etag: c.etag,
 			oid: l
@@ -3231,44 +3233,44 @@ function Fa({ setup: e, memory: t }) {
 		stamps: !0,
 		read: a,
 		async *list(t, r = {}) {
-			let i = Hn(e, "read from", r), a = t.slice(0, t.lastIndexOf("/") + 1);
+			let i = Rn(e, "read from", r), a = t.slice(0, t.lastIndexOf("/") + 1);
 			for (let e = null, r = !0; r;) {
-				let o = await i.read(ln(n, a, e), (e) => un(n, e));
+				let o = await i.read(sn(n, a, e), (e) => cn(n, e));
 				for (let e of o.records) e.name.startsWith(t) && (yield e);
 				e = o.next, r = e !== null;
 			}
 		},
 		async history(t, r, i = {}) {
-			let a = Hn(e, "read from", i), o = [];
+			let a = Rn(e, "read from", i), o = [];
 			for (let e = null; o.length < r;) {
-				let i = Math.min(100, r - o.length), s = dn(n, t, i, e), c = await a.read(s, (e) => fn(t, e));
+				let i = Math.min(100, r - o.length), s = ln(n, t, i, e), c = await a.read(s, (e) => un(t, e));
 				if (o.push(...c.records), e = c.next, e === null) break;
 			}
 			return o;
 		},
-		swap: (n, r = {}) => Ea(e, t, n, r),
+		swap: (n, r = {}) => Da(e, t, n, r),
 		unchanged: o,
 		async close() {}
 	};
 }
-function Ia(e) {
+function La(e) {
 	if (e === null) return null;
 	let { before: t, ...n } = e;
 	return n;
 }
 // node_modules/@noble/hashes/legacy.js
-var La = /* @__PURE__ */ Uint32Array.from([
+var Ra = /* @__PURE__ */ Uint32Array.from([
 	1732584193,
 	4023233417,
 	2562383102,
 	271733878,
 	3285377520
-]), $ = /* @__PURE__ */ new Uint32Array(80), Ra = class extends ae {
-	A = La[0] | 0;
-	B = La[1] | 0;
-	C = La[2] | 0;
-	D = La[3] | 0;
-	E = La[4] | 0;
+]), Q = /* @__PURE__ */ new Uint32Array(80), za = class extends oe {
+	A = Ra[0] | 0;
+	B = Ra[1] | 0;
+	C = Ra[2] | 0;
+	D = Ra[3] | 0;
+	E = Ra[4] | 0;
 	constructor() {
 		super(64, 20, 8, !1);
 	}
@@ -3289,33 +3291,33 @@ var La = /* @__PURE__ */ Uint32Array.from([
 		return (e ||= new this.constructor()).set(...this.get()), this._cloneIntoMeta(e);
 	}
 	process(e, t) {
-		for (let n = 0; n < 16; n++, t += 4) $[n] = e.getUint32(t, !1);
-		for (let e = 16; e < 80; e++) $[e] = m($[e - 3] ^ $[e - 8] ^ $[e - 14] ^ $[e - 16], 1);
+		for (let n = 0; n < 16; n++, t += 4) Q[n] = e.getUint32(t, !1);
+		for (let e = 16; e < 80; e++) Q[e] = m(Q[e - 3] ^ Q[e - 8] ^ Q[e - 14] ^ Q[e - 16], 1);
 		let { A: n, B: r, C: i, D: a, E: o } = this;
 		for (let e = 0; e < 80; e++) {
 			let t, s;
-			e < 20 ? (t = re(r, i, a), s = 1518500249) : e < 40 ? (t = r ^ i ^ a, s = 1859775393) : e < 60 ? (t = ie(r, i, a), s = 2400959708) : (t = r ^ i ^ a, s = 3395469782);
-			let c = m(n, 5) + t + o + s + $[e] | 0;
+			e < 20 ? (t = ie(r, i, a), s = 1518500249) : e < 40 ? (t = r ^ i ^ a, s = 1859775393) : e < 60 ? (t = ae(r, i, a), s = 2400959708) : (t = r ^ i ^ a, s = 3395469782);
+			let c = m(n, 5) + t + o + s + Q[e] | 0;
 			o = a, a = i, i = m(r, 30), r = n, n = c;
 		}
 		n = n + this.A | 0, r = r + this.B | 0, i = i + this.C | 0, a = a + this.D | 0, o = o + this.E | 0, this.set(n, r, i, a, o);
 	}
 	roundClean() {
-		d($);
+		d(Q);
 	}
 	destroy() {
 		this.destroyed = !0, this.set(0, 0, 0, 0, 0), d(this.buffer);
 	}
-}, za = /* @__PURE__ */ te(() => new Ra());
+}, Ba = /* @__PURE__ */ ne(() => new za());
 // node_modules/.fencepost-build/src/store/memory.js
-function Ba(e) {
+function Va(e) {
 	let t = /* @__PURE__ */ new Map(), n = /* @__PURE__ */ new Map(), r = (e) => t.get(e) ?? null;
 	function i({ name: t, expected: n, next: r }) {
 		if (r === null) return null;
 		let i = Math.floor(e.now() / 1e3) * 1e3, a = n === null || r.root ? [] : [n];
 		return {
 			name: t,
-			oid: _(za(v(JSON.stringify([
+			oid: _(Ba(ee(JSON.stringify([
 				a,
 				r.message,
 				i
@@ -3361,7 +3363,7 @@ function Ba(e) {
 	};
 }
 // node_modules/.fencepost-build/src/web.js
-var Va = {
+var Ha = {
 	read: () => ({
 		wall: Date.now(),
 		monotonic: performance.now()
@@ -3375,46 +3377,46 @@ var Va = {
 		}, e);
 		t?.addEventListener("abort", i, { once: !0 });
 	})
-}, Ha = {
+}, Ua = {
 	nonce: () => crypto.randomUUID(),
 	random: () => Math.random()
-}, Ua = b, Wa = it, Ga = R, Ka = At, qa = U, Ja = W, Ya = Qt, Xa = {
+}, Wa = y, Ga = at, Ka = L, qa = jt, Ja = H, Ya = U, Xa = Xt, Za = {
 	least: 2e3,
 	most: 6048e5
-}, Za = {
+}, Qa = {
 	least: 0,
 	most: 6048e5
-}, Qa = (e) => ({
+}, $a = (e) => ({
 	store: e,
-	clock: Va,
-	chance: Ha
-}), $a = (e) => e, eo = (e) => e, to = /* @__PURE__ */ new WeakMap();
+	clock: Ha,
+	chance: Ua
+}), $ = (e) => e, eo = (e) => e, to = /* @__PURE__ */ new WeakMap();
 function no(e) {
-	let { token: t, repository: n, prefix: r = de, warn: i = () => {} } = e, { apiUrl: a = "https://api.github.com", graphqlUrl: o = "https://api.github.com/graphql" } = e, s = oa({
+	let { token: t, repository: n, prefix: r = fe, warn: i = () => {} } = e, { apiUrl: a = "https://api.github.com", graphqlUrl: o = "https://api.github.com/graphql" } = e, s = ia({
 		token: t,
 		apiUrl: a,
 		graphqlUrl: o,
 		userAgent: "fencepost"
-	}), c = Va, l = Ha, u = Pa({
+	}), c = Ha, l = Ua, u = Fa({
 		octokit: s,
 		repository: n,
-		prefix: _e(r),
+		prefix: ve(r),
 		clock: c,
 		chance: l,
 		warn: i
-	}), d = Fa(u);
+	}), d = Ia(u);
 	return to.set(d, u), d;
 }
 function ro() {
-	return Ba({ now: () => Date.now() });
+	return Va({ now: () => Date.now() });
 }
 async function io(e, t) {
-	let n = go("ttl", t.ttl ?? 9e5, Xa), r = await ca(Qa(e), {
-		lease: fe(t.lease),
+	let n = go("ttl", t.ttl ?? 9e5, Za), r = await la($a(e), {
+		lease: pe(t.lease),
 		claim: mo(t),
 		ttl: n,
-		skew: Pt(n),
-		wait: go("wait", t.wait ?? 0, Za),
+		skew: Ft(n),
+		wait: go("wait", t.wait ?? 0, Qa),
 		signal: t.signal,
 		onHeld: ({ seen: e }) => t.onHeld?.(ho(e))
 	});
@@ -3435,21 +3437,21 @@ async function oo(e, t, n = {}) {
 	return r.outcome === "superseded" ? r : { outcome: "released" };
 }
 async function so(e, t, n, r) {
-	let i = await da(Qa(e), $a(t), n, r);
+	let i = await fa($a(e), $(t), n, r);
 	if (i.outcome === "written") return {
 		outcome: n,
 		holding: eo(i.holding)
 	};
-	let a = i.seen ? `it is now: ${sr(i.seen, Date.now())}` : "its record is gone";
+	let a = i.seen ? `it is now: ${ar(i.seen, Date.now())}` : "its record is gone";
 	return {
 		outcome: "superseded",
 		why: `Token ${t.token} no longer holds the lease ${JSON.stringify(t.lease)}; ${a}.`
 	};
 }
 function co(e, t, { onLost: n, onFailing: r } = {}) {
-	let i = new AbortController(), a = t, o = !1, { wall: s, monotonic: c } = Va.read(), l = Math.min(Math.max(s - t.writtenAt, 0), $a(t).record.ttl / 3), u = _a({
-		...Qa(e),
-		holding: $a(t),
+	let i = new AbortController(), a = t, o = !1, { wall: s, monotonic: c } = Ha.read(), l = Math.min(Math.max(s - t.writtenAt, 0), $(t).record.ttl / 3), u = va({
+		...$a(e),
+		holding: $(t),
 		sentAt: {
 			wall: s - l,
 			monotonic: c - l
@@ -3471,9 +3473,9 @@ function co(e, t, { onLost: n, onFailing: r } = {}) {
 	};
 }
 async function lo(e, t, n = {}) {
-	let { now: r } = await e.read([], n), i = await pa(e, fe(t), n);
+	let { now: r } = await e.read([], n), i = await ma(e, pe(t), n);
 	if (i === null) return null;
-	let { record: a } = i, o = a.state === "released" ? "released" : H(i) <= r ? "expired" : "held", { token: s, holder: c, expiresAt: l } = { ...ho(i) };
+	let { record: a } = i, o = a.state === "released" ? "released" : V(i) <= r ? "expired" : "held", { token: s, holder: c, expiresAt: l } = { ...ho(i) };
 	return {
 		lease: t,
 		token: s,
@@ -3485,9 +3487,9 @@ async function lo(e, t, n = {}) {
 	};
 }
 async function uo(e, t) {
-	let n = await fa(Qa(e), {
+	let n = await pa($a(e), {
 		...t,
-		lease: fe(t.lease)
+		lease: pe(t.lease)
 	});
 	return n.outcome === "unlocked" ? {
 		outcome: "unlocked",
@@ -3501,9 +3503,9 @@ async function fo(e, t, n) {
 	if (i === void 0 == (a === void 0)) throw TypeError("publishCommit takes either files or tree: give one of them.");
 	if (o.trim() === "") throw TypeError("publishCommit needs a message for the commit.");
 	if (!Number.isInteger(c) || c < 1 || c > 20) throw TypeError(`attempts is ${c}, and takes 1 to 20.`);
-	let u = await qn(r, {
-		fences: [lr(t.lease, $a(t), Ha)],
-		branch: ve(n.branch, r.setup.place.prefix),
+	let u = await Qn(r, {
+		fences: [sr(t.lease, $(t), Ua)],
+		branch: ye(n.branch, r.setup.place.prefix),
 		message: o,
 		change: i === void 0 ? { tree: a } : { files: i },
 		base: n.base,
@@ -3518,7 +3520,7 @@ async function fo(e, t, n) {
 			return {
 				outcome: "pushed",
 				commit: e,
-				holding: eo(ur(n) ?? $a(t)),
+				holding: eo(cr(n) ?? $(t)),
 				rebuilt: r
 			};
 		}
@@ -3535,32 +3537,32 @@ async function po(e, t, n, r, i = {}) {
 	if (t === "") throw TypeError("accept needs the name of a resource.");
 	let { token: a, claim: o } = n;
 	if (!Number.isSafeInteger(a) || a < 1) throw TypeError(`The token ${a} is not an integer from 1.`);
-	let s = await rn(Qa(e), t, {
+	let s = await tn($a(e), t, {
 		token: a,
-		claim: We(o)
+		claim: Ge(o)
 	}, r, i);
 	return s.outcome === "accepted" ? s : {
 		...s,
-		holder: F(s.holder)
+		holder: P(s.holder)
 	};
 }
 function mo({ claim: e, holder: t }) {
-	return We({
+	return Ge({
 		...t ? { host: t.slice(0, 300) } : {},
 		...e,
-		id: e?.id ?? Ha.nonce()
+		id: e?.id ?? Ua.nonce()
 	});
 }
 function ho(e) {
 	let { token: t, holder: n } = e.record;
 	return {
 		token: t,
-		holder: F(n),
+		holder: P(n),
 		claim: n,
-		expiresAt: new Date(H(e))
+		expiresAt: new Date(V(e))
 	};
 }
 function go(e, t, n) {
-	return at(e, typeof t == "number" ? `${t}ms` : t, n);
+	return ot(e, typeof t == "number" ? `${t}ms` : t, n);
 }
-export { Wa as DurationInvalid, Ua as NameInvalid, Ga as RecordInvalid, Ya as StoreMisconfigured, Ja as StoreRefused, qa as StoreUnavailable, Ka as TokenRegressed, po as accept, io as acquire, no as githubStore, co as keep, ro as memoryStore, fo as publishCommit, oo as release, ao as renew, lo as status, uo as unlock };
+export { Ga as DurationInvalid, Wa as NameInvalid, Ka as RecordInvalid, Xa as StoreMisconfigured, Ya as StoreRefused, Ja as StoreUnavailable, qa as TokenRegressed, po as accept, io as acquire, no as githubStore, co as keep, ro as memoryStore, fo as publishCommit, oo as release, ao as renew, lo as status, uo as unlock };

@@ -9,7 +9,7 @@ import type { Rescue } from "../gate/rescue.js";
 import type { Clone } from "../git/clone.js";
 import { git } from "../git/program.js";
 import { limit } from "../limit.js";
-import type { Reading } from "../protocol/lease.js";
+import type { Reading } from "../protocol/doubt.js";
 import type { Instant, Oid } from "../protocol/record.js";
 import type { PushInputs } from "./inputs.js";
 import { chance, clock, cloneIn, lendToken } from "./place.js";

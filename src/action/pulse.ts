@@ -1,8 +1,8 @@
 // Whether the heartbeat still does its work, as seen from the steps that push.
 import { readFileSync } from "node:fs";
 import { access } from "node:fs/promises";
+import { elapsed, type Reading } from "../protocol/doubt.js";
 import { formatDuration } from "../protocol/duration.js";
-import { elapsed, type Reading } from "../protocol/lease.js";
 import { endFile, readBeats } from "./held.js";
 import { clock } from "./place.js";
 import type { Workflow } from "./workflow.js";

@@ -6,8 +6,9 @@ import { keptDraft } from "../draft/claim.js";
 import type { Remote } from "../git/remote.js";
 import { beatLine, beatOf } from "../lease/beat-line.js";
 import { type Beat, keepAlive, keptLease, type LostBeat } from "../lease/heartbeat.js";
+import { inDoubt, type Reading } from "../protocol/doubt.js";
 import type { DraftHolding } from "../protocol/draft.js";
-import { type Holding, inDoubt, type Reading } from "../protocol/lease.js";
+import type { Holding } from "../protocol/lease.js";
 import { openPorts } from "./place.js";
 
 /** What a heartbeat keeps: the kind decides by which rules. */

@@ -2,8 +2,9 @@
 import { draftFence, type Fence, leaseFence, pushedHolding } from "../gate/fence.js";
 import { destinationFences, type HeldToken, tokensFor } from "../gate/foreign.js";
 import type { LostBeat } from "../lease/heartbeat.js";
+import type { Reading } from "../protocol/doubt.js";
 import type { DraftHolding } from "../protocol/draft.js";
-import type { Holding, Reading } from "../protocol/lease.js";
+import type { Holding } from "../protocol/lease.js";
 import type { Versioned } from "../protocol/record.js";
 import { type Pulse, startPulse } from "./heartbeat.js";
 import type { Place } from "./place.js";

@@ -2,6 +2,7 @@
 import type { Kept, Renewal } from "../lease/heartbeat.js";
 import type { Ports } from "../lease/lease.js";
 import type { Claim } from "../protocol/claim.js";
+import type { Reading } from "../protocol/doubt.js";
 import {
   claimDraft,
   type DraftClaimRequest,
@@ -15,7 +16,7 @@ import {
   type SeenDraft,
 } from "../protocol/draft.js";
 import { floorRecordName, readFloor } from "../protocol/floor.js";
-import type { Ownership, Reading } from "../protocol/lease.js";
+import type { Ownership } from "../protocol/lease.js";
 import { quote } from "../protocol/names.js";
 import type { Instant, Oid } from "../protocol/record.js";
 import {

@@ -1,6 +1,6 @@
 // A publish without git: the commit is made by GitHub's API, and branch and fences move in one `updateRefs`.
 
-import { type BranchTip, lookAnswer, lookRequest, madeOid } from "../github/publish.js";
+import { type BranchTip, lookAnswer, lookRequest } from "../github/publish.js";
 import {
   historyAnswer,
   historyRequest,
@@ -10,31 +10,21 @@ import {
 } from "../github/queries.js";
 import { TokenRegressed } from "../protocol/lease.js";
 import { refOf } from "../protocol/names.js";
-import { filePath } from "../protocol/paths.js";
 import { type Instant, type Oid, RecordInvalid, type Versioned } from "../protocol/record.js";
 import type { GithubAccess } from "../store/github.js";
 import { type Calls, type Settled, type Setup, startCalls, tries } from "../store/github-calls.js";
-import { create, type Memory, makeCommit } from "../store/github-commits.js";
+import { type Memory, makeCommit } from "../store/github-commits.js";
 import { StoreMisconfigured, StoreRefused } from "../store/store.js";
+import { type Content, checkFiles, makeUserCommit } from "./commit-objects.js";
 import type { Fence } from "./fence.js";
 
-/** What a file shall be: text, bytes, or absent. */
-export type FileContent = string | Uint8Array | null | { content: string | Uint8Array; mode?: FileMode };
-/** A plain file, a program, or a symbolic link. */
-export type FileMode = "100644" | "100755" | "120000";
-
-export interface CommitRequest {
+export interface CommitRequest extends Content {
   /** At least one. */
   fences: readonly [Fence, ...Fence[]];
   /** A full ref. It is made if it does not exist. */
   branch: string;
-  message: string;
-  /** By path, what is laid over the branch's tree; or the id of a whole tree that replaces it. */
-  change: { files: Readonly<Record<string, FileContent>> } | { tree: Oid };
   /** The tip that the change was made from (null: no branch). With another one there, the branch has moved. */
   base?: Oid | null | undefined;
-  /** Without it the token's owner is author, and GitHub signs the commits of an app. */
-  author?: { name: string; email: string } | undefined;
   /** When the branch has moved while the commit was made: lay the files over the new tip, or give up. */
   onMoved: "rebuild" | "fail";
   /** Rounds at the most. */
@@ -97,20 +87,6 @@ export async function commitBehindFence(
     if (error instanceof StoreRefused || error instanceof StoreMisconfigured)
       return { outcome: "refused", why, commit };
     return { outcome: "unavailable", why, commit };
-  }
-}
-
-const modes: readonly string[] = ["100644", "100755", "120000"] satisfies FileMode[];
-
-/** @throws NameInvalid, TypeError */
-function checkFiles(files: Readonly<Record<string, FileContent>>): void {
-  const all = Object.entries(files);
-  if (all.length === 0) throw new TypeError("There are no files to publish. Name one at least.");
-  for (const [path, file] of all) {
-    filePath(path);
-    const mode = typeof file === "object" && file !== null && "mode" in file ? file.mode : undefined;
-    if (mode !== undefined && !modes.includes(mode))
-      throw new TypeError(`The mode ${JSON.stringify(mode)} of ${path} is none of ${modes.join(", ")}.`);
   }
 }
 
@@ -198,83 +174,6 @@ async function lookAt(setup: Setup, calls: Calls, { fences, branch }: CommitRequ
       branch: found,
     };
   });
-}
-
-/** The user's commit on this tip, or `unchanged` where its tree is the tip's. */
-async function makeUserCommit(
-  calls: Calls,
-  request: CommitRequest,
-  base: BranchTip | null,
-): Promise<Oid | "unchanged"> {
-  const { change, message, author } = request;
-  const tree = "tree" in change ? change.tree : await makeTree(calls, change.files, base);
-  if (base !== null && tree === base.tree) return "unchanged";
-  const body = { message, tree, parents: base === null ? [] : [base.oid], ...(author ? { author } : {}) };
-  return must(await create(calls, "POST /repos/{owner}/{repo}/git/commits", body, madeOid), "the commit");
-}
-
-interface TreeEntry {
-  path: string;
-  mode: FileMode;
-  type: "blob";
-  content?: string;
-  sha?: Oid | null;
-}
-
-async function makeTree(
-  calls: Calls,
-  files: Readonly<Record<string, FileContent>>,
-  base: BranchTip | null,
-): Promise<Oid> {
-  const tree: TreeEntry[] = [];
-  for (const [path, given] of Object.entries(files)) {
-    const { content, mode = "100644" } =
-      typeof given === "object" && given !== null && "content" in given ? given : { content: given };
-    const entry = { path, mode, type: "blob" } as const;
-    if (content === null) {
-      if (base !== null) tree.push({ ...entry, sha: null });
-    } else {
-      const text = textOf(content);
-      // Text goes along with the tree; a request for each file is only for bytes.
-      tree.push(
-        text === null
-          ? { ...entry, sha: await makeBlob(calls, content as Uint8Array) }
-          : { ...entry, content: text },
-      );
-    }
-  }
-  const body = { tree, ...(base === null ? {} : { base_tree: base.tree }) };
-  return must(await create(calls, "POST /repos/{owner}/{repo}/git/trees", body, madeOid), "the tree");
-}
-
-/** The content as text that comes back as the same bytes, or null. */
-function textOf(content: string | Uint8Array): string | null {
-  if (typeof content === "string") {
-    if (!content.isWellFormed())
-      throw new TypeError("A file's text is not valid Unicode. Give its bytes instead.");
-    return content;
-  }
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
-    return text.includes("\0") ? null : text;
-  } catch {
-    return null;
-  }
-}
-
-async function makeBlob(calls: Calls, bytes: Uint8Array): Promise<Oid> {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += 8192)
-    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  const body = { content: btoa(binary), encoding: "base64" };
-  return must(await create(calls, "POST /repos/{owner}/{repo}/git/blobs", body, madeOid), "a file");
-}
-
-function must<T>(made: { value: T } | { code: string; words: string }, what: string): T {
-  if ("value" in made) return made.value;
-  if (made.code === "unknown")
-    throw new Error(`GitHub did not make ${what} (${made.words}). Try again later.`);
-  throw new StoreRefused(`GitHub would not make ${what}: ${made.words || made.code}.`);
 }
 
 async function makeRecords(

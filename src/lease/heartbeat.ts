@@ -1,14 +1,6 @@
 // The heartbeat: renews every third of the TTL, and says so when the holder must call itself lost.
-import {
-  doubtShare,
-  elapsed,
-  type Holding,
-  inDoubt,
-  isMine,
-  type Reading,
-  type SeenLease,
-  TokenRegressed,
-} from "../protocol/lease.js";
+import { doubtShare, elapsed, inDoubt, type Reading } from "../protocol/doubt.js";
+import { type Holding, isMine, type SeenLease, TokenRegressed } from "../protocol/lease.js";
 import { quote } from "../protocol/names.js";
 import type { Oid } from "../protocol/record.js";
 import type { CallOptions, Store } from "../store/store.js";

@@ -2,6 +2,7 @@
 import type { Chance } from "../chance.js";
 import type { Clock } from "../clock.js";
 import type { Claim } from "../protocol/claim.js";
+import type { Reading } from "../protocol/doubt.js";
 import {
   type AcquireRequest,
   acquire,
@@ -11,7 +12,6 @@ import {
   type LeaseWrite,
   leaseMessage,
   leaseRecordName,
-  type Reading,
   readLease,
   type SeenLease,
   succeed,

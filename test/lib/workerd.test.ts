@@ -202,6 +202,17 @@ describe("in workerd", () => {
     },
   );
 
+  test("an answer that does not echo its nonce is no success: it is looked at, and sent again", async () => {
+    const holding = await hold();
+    const body = { data: { updateRefs: { clientMutationId: null } } };
+    github.faults.next({ operation: "updateRefs" }, { kind: "status", status: 200, when: "before", body });
+    github.requests.length = 0;
+    const result = await publish(holding);
+    expect(result).toMatchObject({ outcome: "pushed" });
+    expect(await main()).toBe(result.commit);
+    expect(operations().filter((operation) => operation === "updateRefs")).toHaveLength(2);
+  });
+
   test("a write that arrived and was built upon is known by the lease's chain", async () => {
     const holding = await hold();
     const store = elsewhere();

@@ -2,15 +2,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Claim } from "../../src/protocol/claim.js";
+import { doubtShare, elapsed, inDoubt } from "../../src/protocol/doubt.js";
 import {
   type AcquireRequest,
   acquire,
   checkWitness,
   defaultSkew,
-  doubtShare,
-  elapsed,
   expiresAt,
-  inDoubt,
   isMine,
   type LeaseRecord,
   type LeaseWrite,
