@@ -3,6 +3,7 @@ import { endsWithJob } from "../gate/bundle-folder.js";
 import { draftFence, type Fence, leaseFence } from "../gate/fence.js";
 import { acceptedIn, destinationFences } from "../gate/foreign.js";
 import type { PushResult } from "../gate/push.js";
+import { describeRescue } from "../gate/rescue.js";
 import type { Ports } from "../lease/lease.js";
 import type { Instant } from "../protocol/record.js";
 import { notePublished, reachThere } from "./destination.js";
@@ -16,7 +17,7 @@ import {
   pushInputs,
 } from "./inputs.js";
 import { chance, clock, openClient, openPorts } from "./place.js";
-import { publish } from "./publish.js";
+import { keep, type Publication, publish } from "./publish.js";
 import { warnOfExportedPulse } from "./pulse.js";
 import type { Workflow } from "./workflow.js";
 
@@ -33,9 +34,8 @@ export async function push(workflow: Workflow): Promise<void> {
     const token = pushed.pushToken || inputs.token;
     const there = destination && { repository: destination, prefix: claim.prefix, token };
     const reached = there ? await reachThere(workflow, ports, own, there) : null;
-    if (reached && reached.outcome !== "sealed") return stop(workflow, reached);
-    const { result, text } = await publish(workflow, {
-      fences: reached ? destinationFences(reached.held, chance) : own,
+    const publication: Publication = {
+      fences: reached?.outcome === "sealed" ? destinationFences(reached.held, chance) : own,
       repository: destination ?? claim.repository,
       prefix: claim.prefix,
       token: inputs.token,
@@ -43,7 +43,9 @@ export async function push(workflow: Workflow): Promise<void> {
       replaces,
       storeNow: await storeTime(workflow, ports),
       storeNowAt: clock.read(),
-    });
+    };
+    if (reached && reached.outcome !== "sealed") return await stop(workflow, reached, publication);
+    const { result, text } = await publish(workflow, publication);
     if (reached?.draft && result.outcome === "pushed")
       await notePublished(workflow, ports, reached.draft, acceptedIn(result.written));
     workflow.output("outcome", result.outcome);
@@ -57,16 +59,17 @@ export async function push(workflow: Workflow): Promise<void> {
 }
 
 /** Nothing is pushed to another repository: this run came too late for its fence, or it has the draft already. */
-function stop(
+async function stop(
   workflow: Workflow,
   { outcome, why }: { outcome: "superseded" | "unchanged"; why: string },
-): void {
+  publication: Publication,
+): Promise<void> {
   workflow.output("outcome", outcome);
   workflow.output("pushed", "false");
   workflow.output("commit", "");
-  const text = `${outcome}: ${why} Nothing was pushed.`;
-  if (outcome === "superseded") workflow.fail(text);
-  else workflow.warning(text);
+  if (outcome === "unchanged") return workflow.warning(`unchanged: ${why} Nothing was pushed.`);
+  const kept = describeRescue(await keep(workflow, publication, null));
+  workflow.fail(`superseded: ${why} Nothing was pushed. ${kept}`);
 }
 
 /** Here there are later steps, which can save what is on the runner alone. */

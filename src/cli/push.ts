@@ -3,7 +3,9 @@ import type { Command as Commander } from "commander";
 import { systemClock } from "../clock.js";
 import { draftFence, type Fence, leaseFence } from "../gate/fence.js";
 import { acceptedIn, destinationFences, heldHere, sealAll } from "../gate/foreign.js";
+import { keepCommits } from "../gate/push.js";
 import { regenerating } from "../gate/regenerate.js";
+import { describeRescue } from "../gate/rescue.js";
 import { type Ports, readOne } from "../lease/lease.js";
 import { limit } from "../limit.js";
 import { type DraftHolding, defaultMaxAttempts } from "../protocol/draft.js";
@@ -22,6 +24,7 @@ import {
   publish,
   pushJson,
   report,
+  requestOf,
   requireClone,
   resolveRefs,
   tell,
@@ -79,34 +82,37 @@ async function push(branchName: string, words: string[], options: Options): Prom
     const named = namedRefs(options, place.prefix);
     requireClone(place);
     const head = await commitOf(place.folder, options.head);
+    const further = await resolveRefs(place.folder, named);
     const own = await fencesOf(place, options);
     const { destination } = place;
     const reached = destination && (await reach(place, destination.ports, own, interrupt.signal));
-    if (reached && "code" in reached) {
-      const [{ token }] = own;
-      if (reached.outcome === "unchanged") say.warn(`unchanged: ${reached.why}. Nothing was pushed.`);
-      else say.bad(`superseded: ${reached.why} Nothing was pushed.`);
-      const { outcome, why, code } = reached;
-      if (options.json) process.stdout.write(`${JSON.stringify({ token, outcome, why })}\n`);
-      return code;
-    }
-    const fences = reached ? destinationFences(reached.held, place.ports.chance) : own;
     const publication: Publication = {
-      fences,
+      fences: reached && "held" in reached ? destinationFences(reached.held, place.ports.chance) : own,
       branch,
       head,
-      further: await resolveRefs(place.folder, named),
+      further,
       replaces,
       attempts: options.attempts,
       onMoved: regenerating(options.onMoved, words, process.env, options.json),
       interrupt: interrupt.signal,
     };
+    if (reached && "code" in reached) {
+      const { outcome, why, code } = reached;
+      const rescue =
+        outcome === "superseded" ? await keepCommits(requestOf(place, publication, say), null) : undefined;
+      const kept = rescue ? ` ${describeRescue(rescue)}` : "";
+      if (outcome === "unchanged") say.warn(`unchanged: ${why}. Nothing was pushed.`);
+      else say.bad(`superseded: ${why} Nothing was pushed.${kept}`);
+      const told = { token: own[0].token, outcome, why, ...(rescue ? { rescue } : {}) };
+      if (options.json) process.stdout.write(`${JSON.stringify(told)}\n`);
+      return code;
+    }
     const result = await publish(place, publication, say);
     const told = report(result, publication, place);
     tell(result, told.text, say);
     if (reached?.draft && result.outcome === "pushed")
       await notePublished(place, reached.draft, acceptedIn(result.written), say);
-    const [{ token }] = fences;
+    const [{ token }] = own;
     const held = Object.fromEntries(own.map((f) => [f.record.slice(0, f.record.indexOf("/")), f.name]));
     if (options.json) process.stdout.write(`${JSON.stringify({ ...held, token, ...pushJson(result) })}\n`);
     return told.code;

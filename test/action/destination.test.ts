@@ -164,6 +164,8 @@ describe("a lease in one repository, a push to another", () => {
       pushed: "false",
     });
     expect(await articles()).toEqual(["article one"]);
+    const [kept] = await site().log("refs/heads/fencepost/rescue/blog/2");
+    expect(kept?.message.trim()).toBe("article late");
   });
 });
 

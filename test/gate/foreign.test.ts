@@ -114,6 +114,25 @@ describe("another repository as destination", () => {
     expect(chain(fence("lease", "blog"))).toEqual(["sealed 1", "sealed 3", "accepted 3"]);
   });
 
+  it("keeps the commits of a push from inside the command that comes too late", async () => {
+    const late = siteClone("late");
+    const cli = `"${process.execPath}" "${join(import.meta.dirname, "../../dist/cli/index.js")}"`;
+    const script = `${commit("late")}; ${wait("go")}; ${cli} push main --json > ${file("told")}; exit 0`;
+    const args = under(script).filter((arg, i, all) => arg !== "--push" && all[i - 1] !== "--push");
+    const older = box.start(args, { cwd: late });
+    await waiting("go");
+    await unlock(1);
+    go("go");
+    await older.ended;
+    const ref = "refs/heads/fencepost/rescue/blog/1";
+    expect(JSON.parse(readFileSync(file("told"), "utf8"))).toMatchObject({
+      outcome: "superseded",
+      rescue: { ref },
+    });
+    expect(tip(ref)).toBe(box.git(late, "rev-parse", "HEAD"));
+    expect(published()).toEqual([]);
+  });
+
   it("accepts an older token until then, and the newer holder finds what it wrote", async () => {
     const [late, next] = [siteClone("late"), siteClone("next")];
     const older = box.start(under(`${commit("late")}; ${wait("go")}`), { cwd: late });
